@@ -1,0 +1,74 @@
+"""The command line. Each command's module is imported when it is called, so that ``--help`` starts at once."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from dsteval._version import __version__
+
+__all__ = ["main"]
+
+# Command -> what --help says of it; the module of that name holds it as ``command``.
+_COMMANDS = {
+    "score": "Score predictions: JGA, slot accuracy, AGA, FGA and others.",
+    "explain": "Show one dialogue turn by turn, and where its errors are.",
+    "list": "List the metrics, protocols or readers at hand.",
+    "lambda": "The lambda of FGA that forgets a mistake within some turns.",
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"dsteval.cli.{cmd_name}_").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
+            from dsteval.errors import unknown
+
+            ctx.fail(unknown("command", args[0], list(_COMMANDS)))
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; what dsteval refuses is one sentence and exit code 1."""
+        from dsteval.errors import DstevalError
+
+        try:
+            return super().invoke(ctx)
+        except DstevalError as error:
+            click.echo(f"dsteval: {error}", err=True)
+            ctx.exit(1)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: dsteval score FILE [--ref REF]. Exit codes: 0 done, 1 refused, 2 usage.",
+)
+@click.version_option(__version__, "-V", "--version", message="dsteval %(version)s")
+def cli() -> None:
+    """Score dialogue state tracking: every published rule under a name, one strict default."""
+
+
+def main() -> None:
+    """The entry point ``dsteval``."""
+    try:
+        cli(prog_name="dsteval")
+    except BrokenPipeError:
+        # The reader of our output has gone: nothing to say, and nothing to flush into.
+        sys.stdout = None
+        sys.exit(0)

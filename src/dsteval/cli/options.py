@@ -1,0 +1,145 @@
+"""Options that several commands share, and where their output goes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from dsteval.errors import OptionError, unknown
+from dsteval.render.table import FORMS, Table
+from dsteval.render.terminal import as_text, show
+from dsteval.result import to_json
+
+__all__ = ["OneOf", "emit", "form_option", "input_options", "open_named", "write_out"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
+
+
+class OneOf(click.ParamType[str]):
+    """One of some words; a wrong one is told which is near."""
+
+    name = "choice"
+
+    def __init__(self, option: str, choices: Sequence[str]) -> None:
+        self.option = option
+        self.choices = list(choices)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """The choices, as ``--help`` shows them."""
+        return "[" + "|".join(self.choices) + "]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The word itself. Raises OptionError where it is none of the choices."""
+        if value not in self.choices:
+            raise OptionError(unknown(f"value of {self.option}", str(value), self.choices))
+        return str(value)
+
+
+def form_option(command: F) -> F:
+    """``--as`` and ``-o``."""
+    command = click.option(
+        "-o", "--out", metavar="PATH", help="Write to a file; the suffix decides: .txt .json .csv .md .tex."
+    )(command)
+    return click.option(
+        "--as", "form", type=OneOf("--as", ["text", "json", "csv", "md", "latex"]), help="Form of the output."
+    )(command)
+
+
+def input_options(command: F) -> F:
+    """What every command takes that reads predictions."""
+    for option in reversed(
+        [
+            click.option("--ref", metavar="REF", help="The reference: a file or a folder."),
+            click.option(
+                "--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."
+            ),
+            click.option(
+                "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of it."
+            ),
+            click.option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
+            click.option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
+            click.option("--updates", is_flag=True, help="FILE holds what each turn changed, not whole states."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def open_named(text: str) -> tuple[str | None, str]:
+    """The name and the path of ``name=path``; a path that exists as written is a path."""
+    name, equals, path = text.partition("=")
+    if not equals or not name or "/" in name or Path(text).exists():
+        return None, text
+    return name, path
+
+
+def emit(
+    tables: list[Table],
+    document: Any,
+    form: str | None,
+    out: str | None,
+    text: Callable[[Any], None] | None = None,
+) -> None:
+    """Write tables, or the JSON document, in the form asked for, to stdout or a file.
+
+    ``text`` prints the text form where that is more than tables.
+    """
+    form = _form(form, out)
+    if form == "text" and out is None:
+        if text is not None:
+            text(sys.stdout)
+        else:
+            show(tables)
+        return
+    if form == "json":
+        written = to_json(document)
+    elif form == "text":
+        written = as_text(tables) if text is None else _captured(text)
+    else:
+        written = "\n".join(FORMS[form](table) for table in tables)
+    write_out(written, out)
+
+
+def _captured(text: Callable[[Any], None]) -> str:
+    import io
+
+    buffer = io.StringIO()
+    text(buffer)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
+
+
+def _form(form: str | None, out: str | None) -> str:
+    if form is not None or out is None:
+        return form or "text"
+    suffix = Path(out).suffix
+    if suffix not in _SUFFIXES:
+        raise OptionError(
+            where=f"--out {out}",
+            expected=f"a suffix of {', '.join(_SUFFIXES)}",
+            found=repr(suffix),
+            remedy="Or name the form with --as.",
+        )
+    return _SUFFIXES[suffix]
+
+
+def write_out(text: str, out: str | None) -> None:
+    """Write to stdout, or to a file that is there whole or not at all."""
+    if out is None:
+        sys.stdout.write(text)
+        return
+    place = Path(out)
+    partial = place.with_name(f".{place.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(place)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise OptionError(
+            where=f"--out {out}", expected="a place to write to", found=error.strerror or ""
+        ) from None

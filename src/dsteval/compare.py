@@ -1,0 +1,272 @@
+"""Compares the prepared states of each dialogue, turn by turn, and fills Outcomes."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+
+from dsteval.dialogue import Dialogue, Turn
+from dsteval.outcomes import (
+    ABSENT,
+    CARRIED,
+    EXACT,
+    FIRST,
+    PRED_IS_PREVIOUS_REF,
+    UNIT,
+    UNKNOWN,
+    Array,
+    Outcomes,
+)
+from dsteval.prepare import Prepared, PreparedValue, State
+from dsteval.values.slots import domain_of
+
+__all__ = ["Comparer", "matches", "same_ref"]
+
+Wrong: TypeAlias = dict[str, tuple[PreparedValue | None, PreparedValue | None]]
+Row: TypeAlias = tuple[int, ...]
+
+_PATTERN, _FLAGS = UNIT.index("pattern"), UNIT.index("flags")
+
+
+def matches(ref: PreparedValue, pred: PreparedValue) -> bool:
+    """Whether a predicted value is right: equal, or every guess inside the accepted set.
+
+    >>> matches(frozenset({"cheap", "moderate"}), "cheap"), matches("cheap", frozenset({"cheap", "moderate"}))
+    (True, False)
+    """
+    if isinstance(ref, str):
+        return ref == pred
+    return pred in ref if isinstance(pred, str) else pred <= ref
+
+
+def same_ref(before: PreparedValue | None, now: PreparedValue | None) -> bool:
+    """Whether a reference value stayed: equal, or the accepted sets share a value.
+
+    >>> same_ref("19:30", frozenset({"19:30", "7:30 pm"}))
+    True
+    """
+    if before == now or before is None or now is None:
+        return before == now
+    if isinstance(before, str):
+        return not isinstance(now, str) and before in now
+    return now in before if isinstance(now, str) else not before.isdisjoint(now)
+
+
+class Comparer:
+    """Compares dialogues one after the other; ``outcomes`` is the table of all of them.
+
+    ``keep`` limits the comparison to some slots: the outcome is that of states cut down to them.
+    """
+
+    def __init__(self, keep: Callable[[str], bool] | None = None) -> None:
+        self.keep = keep
+        self.has_values = self.has_ref = True
+        self.first_seen: dict[str, tuple[str, int, bool]] = {}
+        self._dialogues: list[str] = []
+        self._offsets = array("q", [0])
+        self._slots: dict[str, int] = {}
+        self._domains: dict[str, int] = {}
+        self._domain_bits: dict[str, int] = {}
+        self._values: dict[PreparedValue, int] = {}
+        self._patterns: dict[frozenset[str], int] = {frozenset(): 0}
+        self._units = array("i")
+        self._active: tuple[list[int], list[int]] = ([], [])
+        self._slot_rows = array("i")
+        self._wrong_rows = array("i")
+
+    def add(self, dialogue: Dialogue, prepared: Prepared) -> None:
+        """Compare one dialogue's states, a state per turn on both sides."""
+        ref, pred = map(self._cut, prepared) if self.keep else prepared
+        unit = self._offsets[-1]
+        b0: State = {}
+        p0: State = {}
+        wrong: Wrong = {}
+        row: Row = ()
+        active_ref = active_pred = 0
+        wrong_in_ref: list[str] = []
+        for turn, b, p in zip(dialogue.turns, ref, pred, strict=True):
+            if row and b is b0 and p is p0:
+                row = _repeated(row, turn)
+            else:
+                before, wrong = wrong, ({} if b == p else _wrong(b, p))
+                row = self._row(turn, (b0, b), (p0, p), (before, wrong), not row)
+                if b is not b0:
+                    active_ref = self._domains_of(b, dialogue, turn, False)
+                if p is not p0:
+                    active_pred = self._domains_of(p, dialogue, turn, True)
+            self._units.extend(row)
+            self._active[0].append(active_ref)
+            self._active[1].append(active_pred)
+            for slot, (r, q) in wrong.items():
+                self._wrong_rows.extend((unit, self._slots[slot], self._value(r), self._value(q)))
+                if r is not None:
+                    wrong_in_ref.append(slot)
+            unit += 1
+            b0, p0 = b, p
+        self._close(dialogue, unit, ref, pred, wrong_in_ref)
+
+    def add_bits(self, dialogue: Dialogue, slots: Sequence[str], ref: list[State]) -> None:
+        """Take in one dialogue of right/wrong marks; ``ref`` may be empty, then AGA is unknown."""
+        self.has_values, self.has_ref = False, bool(ref)
+        unit = self._offsets[-1]
+        wrong_in_ref: list[str] = []
+        for name in slots:
+            self._slots.setdefault(name, len(self._slots))
+        for turn, state in zip(dialogue.turns, ref or [{}] * len(dialogue.turns), strict=True):
+            wrong = [slot for slot, bit in zip(slots, turn.bits or (), strict=True) if not bit]
+            flags = EXACT * (not wrong) | FIRST * (unit == self._offsets[-1])
+            known = sum(slot in state for slot in slots)
+            right = known - sum(slot in state for slot in wrong)
+            pattern = self._pattern(wrong)
+            self._units.extend((turn.number, -1, known, 0, right, len(wrong), 0, 0, 0, 0, pattern, flags))
+            self._active[0].append(self._domains_of(state, dialogue, turn, False))
+            self._active[1].append(0)
+            for slot in wrong:
+                self._wrong_rows.extend((unit, self._slots[slot], UNKNOWN, UNKNOWN))
+            wrong_in_ref.extend(slot for slot in wrong if slot in state)
+            unit += 1
+        self._close(dialogue, unit, ref, [], wrong_in_ref)
+
+    def outcomes(self) -> Outcomes:
+        """The table of all dialogues added so far."""
+        units = np.frombuffer(self._units, dtype=np.int32).reshape(-1, len(UNIT))
+        wrong_rows = np.frombuffer(self._wrong_rows, dtype=np.int32).reshape(-1, 4)
+        return Outcomes(
+            dialogues=self._dialogues,
+            offsets=np.array(self._offsets, dtype=np.int64),
+            units={name: units[:, column] for column, name in enumerate(UNIT)},
+            active_ref=_words(self._active[0], len(self._domains)),
+            active_pred=_words(self._active[1], len(self._domains)),
+            slot_rows=np.frombuffer(self._slot_rows, dtype=np.int32).reshape(-1, 5),
+            wrong_rows=wrong_rows,
+            wrong_score=np.zeros(len(wrong_rows)),
+            slots=tuple(self._slots),
+            domains=tuple(self._domains),
+            values=tuple(value if isinstance(value, str) else "|".join(sorted(value)) for value in self._values),
+            has_values=self.has_values,
+            has_ref=self.has_ref,
+        )
+
+    def _row(
+        self,
+        turn: Turn,
+        ref: tuple[State, State],
+        pred: tuple[State, State],
+        wrongs: tuple[Wrong, Wrong],
+        first: bool,
+    ) -> Row:
+        (b0, b), (p0, p), (before, wrong) = ref, pred, wrongs
+        new_ref = [s for s, v in b.items() if (o := b0.get(s)) is not v and not same_ref(o, v)]
+        new_pred = [s for s, v in p.items() if (o := p0.get(s)) is not v and o != v]
+        flags = FIRST if first else 0
+        if not wrong:
+            flags |= EXACT
+        elif not first and _carried(before, wrong):
+            flags |= CARRIED
+        if _matches_state(b0, p):
+            flags |= PRED_IS_PREVIOUS_REF
+        return (
+            turn.number,
+            -1,
+            len(b),
+            len(p),
+            len(b) - sum(r is not None for r, _ in wrong.values()),
+            len(wrong),
+            len(new_ref),
+            sum(s not in wrong for s in new_ref) if wrong else len(new_ref),
+            len(new_pred),
+            sum(s not in wrong for s in new_pred) if wrong else len(new_pred),
+            self._pattern(wrong) if wrong else 0,
+            flags,
+        )
+
+    def _cut(self, states: list[State]) -> list[State]:
+        """States limited to the slots that are kept; a state that did not change stays the same object."""
+        assert self.keep is not None
+        cut: list[State] = []
+        before: State | None = None
+        for state in states:
+            cut.append(cut[-1] if state is before else {s: v for s, v in state.items() if self.keep(s)})
+            before = state
+        return cut
+
+    def _domains_of(self, state: State, dialogue: Dialogue, turn: Turn, predicted: bool) -> int:
+        mask = 0
+        for slot in state:
+            bit = self._domain_bits.get(slot)
+            if bit is None:
+                domain = self._domains.setdefault(domain_of(slot), len(self._domains))
+                bit = self._domain_bits[slot] = 1 << domain
+                self._slots.setdefault(slot, len(self._slots))
+                self.first_seen[slot] = (dialogue.id, turn.number, predicted)
+            mask |= bit
+        return mask
+
+    def _pattern(self, wrong: Wrong | list[str]) -> int:
+        return self._patterns.setdefault(frozenset(wrong), len(self._patterns))
+
+    def _value(self, value: PreparedValue | None) -> int:
+        return ABSENT if value is None else self._values.setdefault(value, len(self._values))
+
+    def _close(
+        self, dialogue: Dialogue, unit: int, ref: list[State], pred: list[State], wrong_in_ref: list[str]
+    ) -> None:
+        """Count the turns of each slot, and end the dialogue."""
+        in_ref = Counter(chain.from_iterable(ref))
+        in_pred = Counter(chain.from_iterable(pred))
+        wrong = Counter(wrong_in_ref)
+        number = len(self._dialogues)
+        for slot in {**in_ref, **in_pred}:
+            present = in_ref[slot]
+            self._slot_rows.extend((number, self._slots[slot], present, in_pred[slot], present - wrong[slot]))
+        self._dialogues.append(dialogue.id)
+        self._offsets.append(unit)
+
+
+def _repeated(row: Row, turn: Turn) -> Row:
+    """The row of a turn at which neither side moved: the one before, with nothing new."""
+    exact = row[_FLAGS] & EXACT
+    # Where nothing moved, the reference of the turn before is this turn's, and an error is an inherited one.
+    flags = exact | (PRED_IS_PREVIOUS_REF if exact else CARRIED)
+    return (turn.number, *row[1:6], 0, 0, 0, 0, row[_PATTERN], flags)
+
+
+def _wrong(b: State, p: State) -> Wrong:
+    """The slots that are not on both sides with a matching value, each with (ref, pred)."""
+    wrong: Wrong = {}
+    for slot, value in b.items():
+        guess = p.get(slot)
+        if guess is not value and (guess is None or not matches(value, guess)):
+            wrong[slot] = (value, guess)
+    for slot, guess in p.items():
+        if slot not in b:
+            wrong[slot] = (None, guess)
+    return wrong
+
+
+def _carried(before: Wrong, wrong: Wrong) -> bool:
+    """Whether each wrong slot was wrong at the turn before with the same ref and the same pred."""
+    for slot, (ref, pred) in wrong.items():
+        old = before.get(slot)
+        if old is None or old[1] != pred or not same_ref(old[0], ref):
+            return False
+    return True
+
+
+def _matches_state(b: State, p: State) -> bool:
+    if len(b) != len(p):
+        return False
+    return b == p or all(slot in b and matches(b[slot], guess) for slot, guess in p.items())
+
+
+def _words(masks: list[int], domains: int) -> Array:
+    """Bit sets of any width as rows of 64-bit words [U, words]."""
+    words = max(1, -(-domains // 64))
+    low = (1 << 64) - 1
+    columns = [np.array([mask >> (64 * word) & low for mask in masks], dtype=np.uint64) for word in range(words)]
+    return np.stack(columns, axis=1) if masks else np.zeros((0, words), dtype=np.uint64)

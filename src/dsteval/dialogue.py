@@ -1,0 +1,72 @@
+"""The form that every file is read into: dialogues of user turns, states as they were written.
+
+Nothing here interprets. A state is the list of its items in file order; doubles, ``none`` and odd spellings
+stay, because some published scorers count them. Protocols decide later what an item means.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+__all__ = ["Dialogue", "Frame", "Item", "Items", "Side", "Turn", "Value", "canonical_id"]
+
+Value: TypeAlias = str | tuple[str, ...] | None
+"""A value as written: a text, several accepted texts, or null."""
+
+Item: TypeAlias = tuple[str, Value]
+"""One (slot, value) as written; the slot carries its domain, ``hotel-area``."""
+
+Items: TypeAlias = list[Item]
+
+Side: TypeAlias = Literal["ref", "pred"]
+
+
+class Frame(msgspec.Struct):
+    """What a turn says about one service (SGD, MultiWOZ 2.2): bare slot names, intent, requested slots."""
+
+    service: str
+    items: Items
+    intent: str | None = None
+    requested: list[str] | None = None
+
+
+class Turn(msgspec.Struct):
+    """One user turn: the system utterance before it, the user's, and the state of either side.
+
+    ``number`` is the turn's key as the file gives it. A side that the file lacks is None. ``ref_frames`` and
+    ``pred_frames`` hold the states per service where the file has services; ``bits`` the right/wrong marks
+    of a file without values.
+    """
+
+    number: int
+    ref: Items | None = None
+    pred: Items | None = None
+    system: str | None = None
+    user: str | None = None
+    ref_frames: list[Frame] | None = None
+    pred_frames: list[Frame] | None = None
+    bits: list[int] | None = None
+
+
+class Dialogue(msgspec.Struct):
+    """A dialogue, its turns sorted by number.
+
+    ``doubles`` is True where the file names a slot twice in one state. ``updates`` lists the sides that hold
+    what each turn changed instead of whole states.
+    """
+
+    id: str
+    turns: list[Turn]
+    doubles: bool = False
+    updates: tuple[Side, ...] = ()
+
+
+def canonical_id(dialogue_id: str) -> str:
+    """The spelling under which a dialogue is looked up: lower case, without the suffix ``.json``.
+
+    >>> canonical_id("PMUL1234.json"), canonical_id("pmul1234"), canonical_id("SNGjson")
+    ('pmul1234', 'pmul1234', 'sngjson')
+    """
+    return dialogue_id.strip().casefold().removesuffix(".json")

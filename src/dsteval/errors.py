@@ -1,0 +1,164 @@
+"""What can go wrong, and how it is said.
+
+::
+
+    DstevalError            anything that dsteval refuses; the command line exits with 1
+    +-- ReadError           a file, or a part of it, is not what its format asks for
+    +-- AlignmentError      reference and predictions do not belong together
+    +-- ProtocolError       an unknown protocol, or one that cannot score this input
+    +-- MetricError         an unknown metric, or a parameter it does not take
+    +-- OptionError         a value that an option does not take
+
+Each message is one sentence that says where, what was expected, what was found, how many of how many
+are hit with the first few, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "AlignmentError",
+    "DstevalError",
+    "MetricError",
+    "OptionError",
+    "Problems",
+    "ProtocolError",
+    "ReadError",
+    "first_few",
+    "unknown",
+]
+
+
+class DstevalError(Exception):
+    """Something that dsteval refuses, told in one sentence.
+
+    ``problem`` is free text; ``where``, ``expected`` and ``found`` make the usual sentence instead.
+    ``extent`` says how many of how many are hit, ``remedy`` what to do about it.
+    """
+
+    def __init__(
+        self,
+        problem: str = "",
+        *,
+        where: str = "",
+        expected: str = "",
+        found: str = "",
+        extent: str = "",
+        remedy: str = "",
+    ) -> None:
+        self.where, self.expected, self.found = where, expected, found
+        self.extent, self.remedy = extent, remedy
+        clauses = [
+            clause
+            for clause in (problem, expected and f"expected {expected}", found and f"found {found}")
+            if clause
+        ]
+        sentence = ", ".join(clauses)
+        if where:
+            sentence = f"{where}: {sentence}"
+        if extent:
+            sentence += f" ({extent})"
+        sentence += "." if not sentence.endswith((".", "?", "!")) else ""
+        self.problem = sentence
+        super().__init__(f"{sentence} {remedy}".rstrip())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions rebuild from their args, which hold the finished sentence: workers send errors home.
+        return (type(self), (str(self),))
+
+
+class ReadError(DstevalError):
+    """A file, or a part of it, is not what its format asks for."""
+
+
+class AlignmentError(DstevalError):
+    """Reference and predictions do not belong together."""
+
+
+class ProtocolError(DstevalError):
+    """An unknown protocol, or one that cannot score this input."""
+
+
+class MetricError(DstevalError):
+    """An unknown metric, or a parameter that it does not take."""
+
+
+class OptionError(DstevalError):
+    """A value that an option does not take."""
+
+
+def first_few(names: Iterable[object], shown: int = 3) -> str:
+    """The first few of many, for a message.
+
+    >>> first_few(["a", "b", "c", "d"])
+    'first: a, b, c'
+    >>> first_few(["a"])
+    'a'
+    """
+    texts = [str(name) for name in names]
+    listed = ", ".join(texts[:shown])
+    return listed if len(texts) <= shown else f"first: {listed}"
+
+
+def unknown(kind: str, name: str, known: Sequence[str], see: str = "") -> str:
+    """The sentence for a name that is not in a list, with the nearest one that is.
+
+    >>> unknown("metric", "JGAA", ["JGA", "AGA"], "dsteval list metrics")
+    "Unknown metric 'JGAA'. Did you mean 'JGA'? See: dsteval list metrics."
+    """
+    from difflib import get_close_matches  # an error's business only: a start should not pay for it
+
+    folded = {choice.casefold(): choice for choice in known}
+    near = get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
+    text = f"Unknown {kind} {name!r}."
+    text += f" Did you mean {folded[near[0]]!r}?" if near else f" Known: {', '.join(known)}."
+    return f"{text} See: {see}." if see and near else text
+
+
+class Problems:
+    """Collects what is wrong in a source, so that one message tells how much of it and where first.
+
+    ``add`` notes a problem at a turn; ``check`` raises the first of them with the number of turns that are
+    hit, once the number of all turns is known.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.first: dict[str, str] = {}
+        self.turns: dict[tuple[str, int | None], None] = {}
+
+    def add(
+        self,
+        dialogue: str,
+        turn: int | None,
+        *,
+        slot: str = "",
+        expected: str = "",
+        found: str,
+        remedy: str = "",
+    ) -> None:
+        """Note a problem; ``slot`` narrows the place."""
+        if not self.turns:
+            place = ", ".join([_place(dialogue, turn)] + ([f"slot {slot!r}"] if slot else []))
+            self.first = {
+                "where": f"{self.source}, {place}" if self.source else place,
+                "expected": expected,
+                "found": found,
+                "remedy": remedy,
+            }
+        self.turns[dialogue, turn] = None
+
+    def check(self, total: int, unit: str = "turns") -> None:
+        """Raise the first problem, if there was one, as ReadError."""
+        if not self.turns:
+            return
+        hit = len(self.turns)
+        extent = f"{hit} of {max(total, hit)} {unit}"
+        if hit > 1:
+            extent += "; " + first_few([_place(*turn) for turn in self.turns], 3)
+        raise ReadError(**self.first, extent=extent)
+
+
+def _place(dialogue: str, turn: int | None) -> str:
+    return f"dialogue {dialogue!r}" + ("" if turn is None else f", turn {turn}")

@@ -1,0 +1,205 @@
+"""One dialogue turn by turn: both states, what is wrong and since when, and the weight FGA gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dsteval import readers
+from dsteval.compare import Comparer
+from dsteval.dialogue import Dialogue, Side, canonical_id
+from dsteval.errors import AlignmentError, MetricError, unknown
+from dsteval.evaluate import Evaluation, Input, label_of, open_input
+from dsteval.metrics import Metric, parse
+from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
+from dsteval.outcomes import Outcomes
+from dsteval.prepare import Prepared, PreparedValue
+from dsteval.readers import Source
+
+__all__ = ["Explanation", "SlotLine", "TurnLine", "explain"]
+
+
+@dataclass(frozen=True)
+class SlotLine:
+    """One slot of a turn. ``kind`` is right, missed, spurious, wrong or, without values, marked wrong; ``since``
+    is the turn from which on a wrong slot has been wrong with the same ref and pred. ``new`` tells whether the
+    reference has the slot or the value only since this turn.
+    """
+
+    slot: str
+    ref: str | None
+    pred: str | None
+    kind: str
+    since: int | None
+    new: bool
+
+
+@dataclass(frozen=True)
+class TurnLine:
+    """One turn. ``outcome`` is exact, type 1 (a new error) or type 2 (an inherited one, ``error_turn`` tells
+    from where, None under variant paper without one); ``weight`` is what FGA counts.
+    """
+
+    turn: int
+    system: str | None
+    user: str | None
+    outcome: str
+    weight: float
+    error_turn: int | None
+    slots: tuple[SlotLine, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A dialogue of one system under one protocol; ``metric`` is the FGA that weighs the turns."""
+
+    dialogue: str
+    system: str
+    protocol: str
+    metric: str
+    turns: tuple[TurnLine, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as JSON has it."""
+        return asdict(self)
+
+
+def explain(
+    ref: Input | None,
+    pred: Input,
+    dialogue: str,
+    *,
+    metric: str | Metric = "FGA@0.5",
+    protocol: str = "exact",
+    settings: Sequence[str] = (),
+    updates: bool = False,
+    format: str | None = None,
+    ref_format: str | None = None,
+    name: str | None = None,
+) -> Explanation:
+    """What became of one dialogue, turn by turn.
+
+    ``ref`` and ``pred`` are as for ``evaluate``; the dialogue's id counts in any case, with or without .json.
+    Raises a DstevalError for input that cannot be read, a dialogue that is not there, or a metric other than
+    FGA.
+    """
+    run = Evaluation(protocol, settings)
+    fga = _fga(run, metric)
+    pred_source = open_input(pred, "predictions")
+    chosen = _Chosen(dialogue)
+    predictions = chosen.of(pred_source, "pred", format, updates)
+    references = None
+    if ref is not None:
+        references = chosen.of(open_input(ref, "reference"), "ref", ref_format, False)
+    comparer = Comparer()
+    found: tuple[Dialogue, Prepared] | None = None
+    for one, prepared in run.pairs(_checked(predictions, chosen), references, updates):
+        found = one, prepared
+        run.compare(comparer, one, prepared)
+    if found is None:
+        left_out = run.protocol.scope.leave_out_why or "left out"
+        raise AlignmentError(where=f"dialogue {dialogue!r}", found=f"a dialogue not scored: {left_out}")
+    outcomes = run.scoped(comparer)
+    turns = _turns(*found, outcomes, fga, run.protocol.scope.bits)
+    return Explanation(found[0].id, name or label_of(pred_source), run.protocol.label, str(fga), tuple(turns))
+
+
+def _fga(run: Evaluation, metric: str | Metric) -> Metric:
+    chosen = parse(metric) if isinstance(metric, str) else metric.checked()
+    if chosen.name != "FGA":
+        raise MetricError(
+            where=f"metric {str(chosen)!r}", expected="FGA with a lambda, which weighs turns", found=chosen.name
+        )
+    return next(iter(run.metrics([chosen]).values()))
+
+
+class _Chosen:
+    """Picks one dialogue out of a source, and remembers the ids seen."""
+
+    def __init__(self, dialogue: str) -> None:
+        self.dialogue = dialogue
+        self.key = canonical_id(dialogue)
+        self.seen: list[str] = []
+
+    def of(
+        self, source: Source | Iterable[Dialogue], side: Side, format: str | None, updates: bool
+    ) -> Iterator[Dialogue]:
+        dialogues = readers.read(source, side, format, updates) if isinstance(source, Source) else source
+        for dialogue in dialogues:
+            self.seen.append(dialogue.id)
+            if canonical_id(dialogue.id) == self.key:
+                yield dialogue
+
+
+def _checked(dialogues: Iterator[Dialogue], chosen: _Chosen) -> Iterator[Dialogue]:
+    first = next(dialogues, None)
+    if first is None:
+        known = list(dict.fromkeys(chosen.seen))
+        text = unknown("dialogue", chosen.dialogue, known)
+        listed = ", ".join(known[:3])
+        raise AlignmentError(
+            text
+            if "Did you mean" in text
+            else f"Unknown dialogue {chosen.dialogue!r}. The file has {len(known)}, first: {listed}."
+        )
+    yield first
+    yield from dialogues
+
+
+def _turns(
+    dialogue: Dialogue, prepared: Prepared, outcomes: Outcomes, fga: Metric, bits: Sequence[str]
+) -> Iterator[TurnLine]:
+    variant = fga.get("variant")
+    why = why_not_variant(variant, outcomes)
+    if why is not None:
+        raise MetricError(where=str(fga), found=why)
+    distance = distances(outcomes, variant)
+    wrong = _wrong_since(outcomes)
+    for unit, turn in enumerate(dialogue.turns):
+        x = int(distance[unit])
+        outcome = "exact" if x == 0 else "type 1" if x == TYPE1 else "type 2"
+        error_turn = None if x in (0, INFINITE) else turn.number if x == TYPE1 else turn.number - x
+        slots = _marks(bits, wrong[unit]) if turn.bits is not None else _slots(prepared, unit, wrong[unit])
+        yield TurnLine(turn.number, turn.system, turn.user, outcome, _weight(x, fga), error_turn, tuple(slots))
+
+
+def _weight(distance: int, fga: Metric) -> float:
+    number = fga.number or 0.0
+    if distance in (0, TYPE1):
+        return float(distance == 0)
+    return float(number > 0) if distance == INFINITE else float(decay(np.array(distance), number))
+
+
+def _wrong_since(outcomes: Outcomes) -> list[dict[str, int]]:
+    """Per turn: wrong slot -> the turn since which it has been wrong with the same ref and pred."""
+    since: list[dict[str, int]] = [{} for _ in range(len(outcomes))]
+    before: dict[tuple[int, int, int, int], int] = {}
+    for unit, slot, ref, pred in outcomes.wrong_rows.tolist():
+        start = before.get((unit - 1, slot, ref, pred), int(outcomes.turn[unit]))
+        before[unit, slot, ref, pred] = start
+        since[unit][outcomes.slots[slot]] = start
+    return since
+
+
+def _slots(prepared: Prepared, unit: int, wrong: dict[str, int]) -> Iterator[SlotLine]:
+    ref, pred = prepared.ref[unit], prepared.pred[unit]
+    before = prepared.ref[unit - 1] if unit else {}
+    for slot in sorted({**ref, **pred}):
+        b, p = ref.get(slot), pred.get(slot)
+        kind = "right"
+        if slot in wrong:
+            kind = "missed" if p is None else "spurious" if b is None else "wrong"
+        yield SlotLine(slot, _shown(b), _shown(p), kind, wrong.get(slot), b is not None and before.get(slot) != b)
+
+
+def _marks(bits: Sequence[str], wrong: dict[str, int]) -> Iterator[SlotLine]:
+    for slot in bits:
+        if slot in wrong:
+            yield SlotLine(slot, None, None, "marked wrong", wrong[slot], False)
+
+
+def _shown(value: PreparedValue | None) -> str | None:
+    return value if value is None or isinstance(value, str) else "|".join(sorted(value))

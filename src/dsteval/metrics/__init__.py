@@ -1,0 +1,60 @@
+"""Metrics, one file each: what is counted per dialogue, and the value of a sum of such counts.
+
+The registry walks this folder; others add metrics by entry points of the group ``dsteval.metrics``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+
+from dsteval.errors import MetricError, unknown
+from dsteval.metrics.base import Counts, Metric, Parameter, total
+from dsteval.metrics.text import split
+
+__all__ = ["Counts", "Metric", "Parameter", "find", "names", "parse", "total"]
+
+
+@cache
+def _bundled() -> dict[str, Metric]:
+    found: dict[str, Metric] = {}
+    for module in pkgutil.iter_modules(__path__):
+        for value in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
+            if isinstance(value, Metric) and not value.given and value.number is None:
+                found.setdefault(value.name, value)
+    return dict(sorted(found.items()))
+
+
+def names() -> list[str]:
+    """The names of all metrics at hand."""
+    return sorted({*_bundled(), *(point.name for point in entry_points(group="dsteval.metrics"))})
+
+
+def find(name: str) -> Metric:
+    """The metric of that name, without parameters. Raises MetricError where there is none."""
+    if name in _bundled():
+        return _bundled()[name]
+    for point in entry_points(group="dsteval.metrics", name=name):
+        metric = point.load()
+        if isinstance(metric, Metric):
+            return metric
+    raise MetricError(unknown("metric", name, names(), "dsteval list metrics"))
+
+
+def parse(text: str) -> Metric:
+    """The metric that a text names: ``Name``, ``Name@number`` or ``Name(key=value,...)@number``.
+
+    >>> parse("FGA(variant=strict)@0.50")
+    FGA(variant=strict)@0.5
+
+    Raises MetricError for an unknown name, an unknown parameter or a number that is missing or not allowed.
+    """
+    name, parameters, number = split(text)
+    metric = find(name)
+    if parameters:
+        metric = metric(**parameters)
+    if number is not None:
+        metric = metric @ number
+    return metric.checked()

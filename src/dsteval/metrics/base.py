@@ -1,0 +1,248 @@
+"""What every metric is: a frozen value with a text, a count per dialogue and a value of sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from dsteval.errors import MetricError, unknown
+from dsteval.metrics.text import join
+from dsteval.outcomes import Outcomes
+
+__all__ = [
+    "AVERAGE",
+    "Array",
+    "AveragedMetric",
+    "Counts",
+    "Metric",
+    "Parameter",
+    "mean_of_fractions",
+    "per_denominator",
+    "per_dialogue",
+    "ratio",
+    "total",
+    "weights",
+]
+
+Array: TypeAlias = npt.NDArray[Any]
+Counts: TypeAlias = npt.NDArray[Any]
+"""Additive columns [dialogues, columns]: integers wherever possible. Columns that one part of the data lacks
+are zeros at the right end."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a metric: the values it takes, the first of them its default."""
+
+    choices: tuple[str, ...]
+    about: str
+
+
+AVERAGE = Parameter(
+    ("turn", "dialogue"),
+    "over all turns, or the mean over dialogues of each dialogue's own score",
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Metric:
+    """A metric with the parameters that were given; it compares, hashes and pickles as a value.
+
+    ``count(outcomes)`` gives additive columns per dialogue, ``value(sums)`` the metric of summed columns (any
+    leading axes). ``given`` holds the parameters that were typed, in the order of their names.
+
+    >>> from dsteval.metrics.jga import JGA
+    >>> JGA(average="dialogue")
+    JGA(average=dialogue)
+    """
+
+    given: tuple[tuple[str, str], ...] = field(default=())
+    number: float | None = None
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+    number_about: ClassVar[str] = ""
+    ratio_of_counts: ClassVar[bool] = True
+    empty: ClassVar[str] = "there is no turn"
+    needs: ClassVar[tuple[str, ...]] = ()
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def __call__(self, **parameters: str) -> Metric:
+        """The same metric with parameters set. Raises MetricError for one that it does not take."""
+        for key, value in parameters.items():
+            if key not in self.parameters:
+                known = list(self.parameters)
+                raise MetricError(
+                    unknown(f"parameter of {self.name}", key, known)
+                    if known
+                    else f"{self.name} takes no parameters, found {key}={value}"
+                )
+            if value not in self.parameters[key].choices:
+                choices = list(self.parameters[key].choices)
+                raise MetricError(unknown(f"value of {self.name}({key}=...)", str(value), choices))
+        return replace(self, given=tuple(sorted({**dict(self.given), **parameters}.items())))
+
+    def __matmul__(self, number: float) -> Metric:
+        """The same metric with its number set: ``FGA @ 0.5``. Raises MetricError where it takes none."""
+        if not self.number_about:
+            raise MetricError(f"{self.name} takes no number, found @{number}")
+        if math.isnan(number) or number < 0:
+            raise MetricError(
+                where=f"{self.name}@{number}",
+                expected=f"{self.number_about}, 0 or more (inf included)",
+                found=str(number),
+            )
+        return replace(self, number=float(number))
+
+    def __str__(self) -> str:
+        return join(self.name, self.given, self.number)
+
+    __repr__ = __str__
+
+    def checked(self) -> Metric:
+        """The metric itself. Raises MetricError where its number is missing."""
+        if self.number_about and self.number is None:
+            raise MetricError(
+                where=f"metric {str(self)!r}",
+                expected=f"a number, {self.number_about}",
+                found="none",
+                remedy=f"Write {self}@0.5.",
+            )
+        return self
+
+    def resolve(self, defaults: Mapping[str, str]) -> Metric:
+        """The metric under a protocol: its own parameters where none was typed."""
+        own = {key: value for key, value in defaults.items() if key in self.parameters}
+        return self(**{**own, **dict(self.given)})
+
+    def get(self, parameter: str) -> str:
+        """A parameter's value: as given, or its default."""
+        return dict(self.given).get(parameter, self.parameters[parameter].choices[0])
+
+    @property
+    def count_key(self) -> tuple[object, ...]:
+        """Metrics with one key share their counts: all lambdas of FGA read one histogram."""
+        return (self.name, self.given)
+
+    def why_not(self, outcomes: Outcomes) -> str | None:
+        """Why the metric cannot be had from these outcomes, or None."""
+        if "values" in self.needs and not outcomes.has_values:
+            return "the file holds right/wrong marks and no values"
+        if "ref" in self.needs and not outcomes.has_ref:
+            return "the file holds no reference; give one with --ref"
+        return None
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Additive columns per dialogue [D, columns]."""
+        raise NotImplementedError
+
+    def value(self, sums: Array) -> Array:
+        """The metric of summed columns [..., columns]; NaN where it is undefined."""
+        raise NotImplementedError
+
+    def ratio(self, sums: Array) -> tuple[int | None, int]:
+        """Count and total for the JSON: the ratio's two integers, or None and the units averaged."""
+        return (int(sums[..., 1]) if self.ratio_of_counts else None), int(sums[..., 0])
+
+
+def total(counts: Counts) -> Array:
+    """The sum over dialogues; floats are added without rounding on the way, so that order does not matter."""
+    if counts.dtype.kind == "f":
+        return np.array([math.fsum(column) for column in counts.T])
+    summed: Array = counts.sum(axis=0, dtype=np.int64)
+    return summed
+
+
+def ratio(numerator: Array, denominator: Array) -> Array:
+    """A quotient, NaN where the denominator is 0."""
+    denominator = np.asarray(denominator, dtype=float)
+    out = np.full(np.broadcast_shapes(np.shape(numerator), denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=out, where=denominator != 0)
+    return out
+
+
+def weights(outcomes: Outcomes) -> Array:
+    """1 for every turn that counts, 0 for the others [U]."""
+    if outcomes.scored is None:
+        return np.ones(len(outcomes), dtype=np.int64)
+    return outcomes.scored.astype(np.int64)
+
+
+def per_dialogue(outcomes: Outcomes, *columns: Array) -> Counts:
+    """Sums of integer columns [U] over the turns of each dialogue that count: [D, len(columns)]."""
+    chosen = weights(outcomes)
+    starts = outcomes.offsets
+    sums = np.zeros((len(starts) - 1, len(columns)), dtype=np.int64)
+    for number, column in enumerate(columns):
+        running = np.concatenate([[0], np.cumsum(column * chosen, dtype=np.int64)])
+        sums[:, number] = running[starts[1:]] - running[starts[:-1]]
+    return sums
+
+
+def per_denominator(outcomes: Outcomes, numerator: Array, denominator: Array) -> Counts:
+    """Sums of numerators apart by denominator, for a mean of fractions kept in integers.
+
+    Columns: turns with a denominator above 0, then the sum of numerators over 1, 2, 3, ...
+    """
+    chosen = (weights(outcomes) != 0) & (denominator > 0)
+    width = int(denominator.max(initial=0)) + 1
+    cell = outcomes.dialogue_of[chosen] * width + denominator[chosen]
+    size = len(outcomes.dialogues) * width
+    sums = np.bincount(cell, weights=numerator[chosen], minlength=size).astype(np.int64).reshape(-1, width)
+    sums[:, 0] = np.bincount(cell // width, minlength=len(outcomes.dialogues))
+    return sums
+
+
+def mean_of_fractions(sums: Array) -> Array:
+    """The mean of fractions from columns of ``per_denominator``."""
+    denominators = np.arange(1, sums.shape[-1])
+    return ratio((sums[..., 1:] / denominators).sum(axis=-1), sums[..., 0])
+
+
+@dataclass(frozen=True, repr=False)
+class AveragedMetric(Metric):
+    """A metric over turns that can also be the mean of the dialogues' own scores.
+
+    Subclasses give ``turn_count`` and ``turn_value``. With ``average=dialogue`` the columns are 1 and the
+    dialogue's own score, a float.
+    """
+
+    def turn_count(self, outcomes: Outcomes) -> Counts:
+        """``count`` for the average over turns."""
+        raise NotImplementedError
+
+    def turn_value(self, sums: Array) -> Array:
+        """``value`` for the average over turns."""
+        raise NotImplementedError
+
+    @property
+    def count_key(self) -> tuple[object, ...]:
+        """As for any metric; a dialogue's own score also depends on the number."""
+        return (self.name, self.given, self.number if self.get("average") == "dialogue" else None)
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Additive columns per dialogue [D, columns]."""
+        counts = self.turn_count(outcomes)
+        if self.get("average") == "turn":
+            return counts
+        own = self.turn_value(counts)
+        defined = ~np.isnan(own)
+        return np.stack([defined, np.where(defined, own, 0.0)], axis=1).astype(float)
+
+    def value(self, sums: Array) -> Array:
+        """The metric of summed columns [..., columns]; NaN where it is undefined."""
+        if self.get("average") == "turn":
+            return self.turn_value(sums)
+        return ratio(sums[..., 1], sums[..., 0])
+
+    def ratio(self, sums: Array) -> tuple[int | None, int]:
+        """Count and total; with ``average=dialogue`` None and the number of dialogues."""
+        if self.get("average") == "turn":
+            return super().ratio(sums)
+        return None, int(sums[..., 0])

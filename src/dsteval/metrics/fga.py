@@ -1,0 +1,171 @@
+"""Flexible goal accuracy: a turn that only inherits an old error counts in part."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dsteval.metrics.base import AVERAGE, Array, AveragedMetric, Counts, Parameter, ratio, weights
+from dsteval.outcomes import CARRIED, Outcomes
+
+__all__ = ["FGA", "INFINITE", "TYPE1", "VARIANT", "decay", "distances", "lambda_for", "match_counts"]
+
+VARIANT = Parameter(
+    ("official", "paper", "strict", "trippy"),
+    "which wrong turns count as inheriting only: the authors' script, Algorithm 1 to the letter, ours, TripPy's",
+)
+
+TYPE1, INFINITE = -1, -2
+"""Distances of turns that are wrong by themselves, and of inherited errors without an error turn."""
+
+# In the TripPy script a turn counts as exact when the float 1 - exp(-distance) equals 1; from 38 on it does.
+_FLOAT_ONE = 38
+
+
+@dataclass(frozen=True, repr=False)
+class _FGA(AveragedMetric):
+    r"""Mean weight of turns: 1 if exact, 0 for a new error, 1 - exp(-lambda x) for an inherited one.
+
+    Formula: an exact turn weighs 1. A wrong turn of type 1 weighs 0 and becomes the error turn t_err. A wrong
+    turn of type 2 weighs 1 - exp(-lambda (t - t_err)), t counted in user turns. ``variant`` tells the types:
+
+    ``official``: type 1 if t is the first turn, or turn t-1 was exact, or a slot new in the reference is not
+    right, or a slot new in the prediction is not right (T = B_t \ B_{t-1} not inside P_t, T' = P_t \ P_{t-1} not
+    inside B_t).
+    ``paper``: Algorithm 1, without the rule about turn t-1 and with t_err = -inf at the start, so that a
+    dropped slot can score 1.
+    ``strict``: type 2 only if each slot wrong now was wrong at t-1 with the same ref and the same pred.
+    ``trippy``: type 2 only if turn t-1 was wrong and the set of wrong slots is that of the error turn.
+
+    Unit: fraction, 0..1, higher is better. ``@0`` is JGA and ``@inf`` is TurnMatch, both exactly. NaN without
+    turns. ``average=dialogue`` is the mean over dialogues (Algorithm 1 scores one conversation).
+
+    Differs from: the paper prints 46.33 for its Figure 1 from weights rounded to 0.39; the value is 46.449.
+    The script for TripPy takes a weight that rounds to 1 (38 turns after the error) for an exact turn, and so
+    does ``trippy``.
+
+    >>> import dsteval
+    >>> ref = {"d": [{"hotel-area": "north"}, {"hotel-area": "north"}]}
+    >>> pred = {"d": [{"hotel-area": "south"}, {"hotel-area": "south"}]}
+    >>> round(dsteval.evaluate(ref, pred, metrics=["FGA@0.5"])["FGA@0.5"].value, 4)
+    0.1967
+
+    Reference: Dey, Kummara and Desarkar, "Towards Fair Evaluation of Dialogue State Tracking by Flexible
+    Incorporation of Turn-level Performances", ACL 2022, and its script compute_accuracy_trade_somdst.py.
+    """
+
+    name = "FGA"
+    about = "mean weight of turns: exact 1, new error 0, inherited error 1 - exp(-lambda x), x turns after it"
+    parameters = {"average": AVERAGE, "variant": VARIANT}
+    number_about = "lambda, how fast an old mistake is forgotten"
+    ratio_of_counts = False
+
+    def why_not(self, outcomes: Outcomes) -> str | None:
+        """Right/wrong marks tell which slots are wrong, not what changed: only ``trippy`` reads them."""
+        return why_not_variant(self.get("variant"), outcomes)
+
+    def turn_count(self, outcomes: Outcomes) -> Counts:
+        """Columns: turns, exact, inherited without an error turn, inherited at distance 1, 2, 3, ..."""
+        return histogram(outcomes, self.get("variant"))
+
+    def turn_value(self, sums: Array) -> Array:
+        """The histogram times the weights, over turns."""
+        assert self.number is not None
+        steps = decay(np.arange(1, sums.shape[-1] - 2), self.number)
+        weight = np.concatenate([[1.0, float(self.number > 0)], steps])
+        return ratio((sums[..., 1:] * weight).sum(axis=-1), sums[..., 0])
+
+
+def why_not_variant(variant: str, outcomes: Outcomes) -> str | None:
+    """Why a variant cannot be told from these outcomes, or None."""
+    if variant != "trippy" and not outcomes.has_values:
+        return f"right/wrong marks do not tell variant {variant}; only variant trippy reads them"
+    return None
+
+
+def decay(distance: Array, number: float) -> Array:
+    """1 - exp(-lambda x) for distances of 1 and more, exact at lambda 0 and inf.
+
+    >>> decay(np.array([1, 2]), 0.0), decay(np.array([1, 2]), math.inf)
+    (array([0., 0.]), array([1., 1.]))
+    """
+    result: Array = -np.expm1(-number * distance)
+    return result + 0.0
+
+
+def distances(outcomes: Outcomes, variant: str) -> Array:
+    """Turns since the error turn [U]: 0 for exact turns, TYPE1 for new errors, INFINITE where an error is
+    inherited though there was none before (only variant ``paper``).
+    """
+    exact = outcomes.exact
+    type1 = ~exact & _new_error(outcomes, variant)
+    distance = _since(outcomes, exact, type1)
+    if variant == "trippy" and distance.max(initial=0) >= _FLOAT_ONE:
+        # A run of one pattern restarts whenever its weight has rounded to 1: every 39th turn is type 1.
+        type1 |= ~exact & (distance > 0) & (distance % (_FLOAT_ONE + 1) == 0)
+        distance = _since(outcomes, exact, type1)
+    return distance
+
+
+def _new_error(outcomes: Outcomes, variant: str) -> Array:
+    """Whether a wrong turn would be type 1 under a variant [U]; meaningless where the turn is exact."""
+    first = outcomes.first
+    if variant == "strict":
+        fresh: Array = (outcomes.flags & CARRIED) == 0
+        return fresh
+    if variant == "trippy":
+        moved: Array = outcomes.pattern != np.roll(outcomes.pattern, 1)
+        return first | moved
+    changed = (outcomes.new_ref_right < outcomes.new_ref) | (outcomes.new_pred_right < outcomes.new_pred)
+    if variant == "paper":
+        return first | changed
+    return first | np.roll(outcomes.exact, 1) | changed
+
+
+def _since(outcomes: Outcomes, exact: Array, type1: Array) -> Array:
+    units = np.arange(len(outcomes))
+    error = np.maximum.accumulate(np.where(type1, units, -1)) if len(units) else units
+    start = outcomes.offsets[:-1][outcomes.dialogue_of]
+    none = error < start
+    turn = outcomes.turn.astype(np.int64)
+    distance = np.where(none, INFINITE, turn - turn[error])
+    return np.where(exact, 0, np.where(type1, TYPE1, distance))
+
+
+def histogram(outcomes: Outcomes, variant: str) -> Counts:
+    """Turns, exact, inherited without an error turn, inherited at distance 1, 2, 3, ... [D, columns]."""
+    distance = distances(outcomes, variant)
+    width = 3 + int(distance.max(initial=0))
+    column = np.where(distance > 0, distance + 2, np.where(distance == 0, 1, np.where(distance == INFINITE, 2, 0)))
+    chosen = weights(outcomes) != 0
+    dialogue = outcomes.dialogue_of[chosen]
+    size = len(outcomes.dialogues)
+    counts = np.bincount(dialogue * width + column[chosen], minlength=size * width).reshape(size, width)
+    counts[:, 0] = np.bincount(dialogue, minlength=size)
+    return counts
+
+
+def match_counts(outcomes: Outcomes, variant: str) -> Counts:
+    """Turns, and those that are exact or inherit only [D, 2]."""
+    counts = histogram(outcomes, variant)
+    return np.stack([counts[:, 0], counts[:, 1:].sum(axis=1)], axis=1)
+
+
+def lambda_for(turns: float, factor: float) -> float:
+    """The lambda under which a mistake is forgotten by ``factor`` within ``turns`` user turns.
+
+    Formula: -ln(1 - factor) / turns, with turns > 0 and 0 <= factor < 1 (ValueError otherwise).
+
+    >>> round(lambda_for(6, 0.95), 5)
+    0.49929
+    """
+    if not turns > 0 or math.isinf(turns):
+        raise ValueError(f"turns: expected a number above 0, found {turns}")
+    if not 0 <= factor < 1:
+        raise ValueError(f"factor: expected a share from 0 up to, not including, 1, found {factor}")
+    return -math.log1p(-factor) / turns + 0.0
+
+
+FGA = _FGA()

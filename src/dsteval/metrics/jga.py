@@ -1,0 +1,46 @@
+"""Joint goal accuracy: the share of turns whose whole state is right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dsteval.metrics.base import AVERAGE, Array, AveragedMetric, Counts, per_dialogue, ratio
+from dsteval.outcomes import Outcomes
+
+__all__ = ["JGA"]
+
+
+@dataclass(frozen=True, repr=False)
+class _JGA(AveragedMetric):
+    """Share of turns at which the predicted state equals the reference state.
+
+    Formula: |{t : B_t = P_t}| / turns, over all turns of the corpus; ``average=dialogue`` is the mean over
+    dialogues of each dialogue's own share. Unit: fraction, 0..1, higher is better. An empty state that is
+    predicted empty is right. NaN without turns.
+
+    Differs from: scorers that look only at the slots in the reference (false positives unseen), that drop
+    dontcare or none, or that multiply fuzzy scores; each has a protocol of its own.
+
+    >>> import dsteval
+    >>> ref = {"d": [{}, {"hotel-area": "north"}]}
+    >>> pred = {"d": [{}, {"hotel-area": "south"}]}
+    >>> dsteval.evaluate(ref, pred, metrics=["JGA"])["JGA"].value
+    0.5
+
+    Reference: Henderson, Thomson and Williams, SIGDIAL 2014 (joint goal); Wu et al., ACL 2019 (TRADE).
+    """
+
+    name = "JGA"
+    about = "share of turns whose whole state is right"
+    parameters = {"average": AVERAGE}
+
+    def turn_count(self, outcomes: Outcomes) -> Counts:
+        """Columns: turns, turns that are exact."""
+        return per_dialogue(outcomes, outcomes.exact | True, outcomes.exact)
+
+    def turn_value(self, sums: Array) -> Array:
+        """Exact turns / turns."""
+        return ratio(sums[..., 1], sums[..., 0])
+
+
+JGA = _JGA()

@@ -1,0 +1,69 @@
+"""The text form of a metric, taken apart and put together."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from dsteval.errors import MetricError
+
+__all__ = ["join", "number_text", "split"]
+
+_FORM = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^@\s]+))?\s*")
+
+
+def split(text: str) -> tuple[str, dict[str, str], float | None]:
+    """Name, parameters and number of a metric's text.
+
+    >>> split("FGA(variant=strict)@0.50")
+    ('FGA', {'variant': 'strict'}, 0.5)
+    """
+    found = _FORM.fullmatch(text)
+    if not found:
+        raise _malformed(text)
+    parameters: dict[str, str] = {}
+    for part in filter(None, (found[2] or "").split(",")):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise _malformed(text)
+        if key in parameters:
+            raise MetricError(where=f"metric {text!r}", expected="each parameter once", found=f"{key!r} twice")
+        parameters[key] = value
+    try:
+        number = None if found[3] is None else float(found[3])
+    except ValueError:
+        raise MetricError(
+            where=f"metric {text!r}", expected="a number or inf after '@'", found=repr(found[3])
+        ) from None
+    return found[1], parameters, number
+
+
+def _malformed(text: str) -> MetricError:
+    return MetricError(
+        where=f"metric {text!r}",
+        expected="Name, Name@number or Name(key=value,...)@number",
+        found=repr(text),
+        remedy="For example FGA@0.5 or 'FGA(variant=strict)@0.5'.",
+    )
+
+
+def join(name: str, parameters: tuple[tuple[str, str], ...], number: float | None) -> str:
+    """The text of a metric: parameters in the order of their names, the number in its shortest form.
+
+    >>> join("FGA", (("variant", "strict"),), 1.0)
+    'FGA(variant=strict)@1'
+    """
+    inside = ",".join(f"{key}={value}" for key, value in parameters)
+    text = f"{name}({inside})" if inside else name
+    return text if number is None else f"{text}@{number_text(number)}"
+
+
+def number_text(number: float) -> str:
+    """A number in its shortest form that reads back the same.
+
+    >>> number_text(1.0), number_text(0.25), number_text(math.inf)
+    ('1', '0.25', 'inf')
+    """
+    if math.isinf(number):
+        return "inf" if number > 0 else "-inf"
+    return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)

@@ -1,0 +1,122 @@
+"""What came of every turn: the one table of small integers that metrics and all later steps read.
+
+The unit is the user turn. A right slot leaves no row of its own; each wrong slot leaves one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["ABSENT", "CARRIED", "EXACT", "FIRST", "PRED_IS_PREVIOUS_REF", "UNIT", "UNKNOWN", "Outcomes"]
+
+Array: TypeAlias = npt.NDArray[Any]
+
+EXACT, FIRST, CARRIED, PRED_IS_PREVIOUS_REF = 1, 2, 4, 8
+"""Bits of ``flags``: every slot right; first turn of its dialogue; each slot that is wrong was wrong at the
+turn before with the same ref and pred; the predicted state matches the reference of the turn before."""
+
+ABSENT, UNKNOWN = -1, -2
+"""Value numbers of a slot that a side does not have, and of one whose value the file does not tell."""
+
+# The integer columns of a turn, in the order in which the comparison writes them.
+UNIT = (
+    "turn",
+    "service",
+    "ref",
+    "pred",
+    "right",
+    "wrong",
+    "new_ref",
+    "new_ref_right",
+    "new_pred",
+    "new_pred_right",
+    "pattern",
+    "flags",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What came of every turn (U of them, in D dialogues).
+
+    Per dialogue: ``dialogues`` (ids), ``offsets`` [D + 1] into the turns.
+    Per turn, integers [U]: ``turn`` number and ``service`` (-1: the whole turn); slots in ``ref``, in
+    ``pred``, ``right`` (in both and matching) and ``wrong``; slots ``new_ref`` since the turn before and how
+    many of them are right, ``new_pred`` likewise; ``pattern``, the number of the set of wrong slots (0: none);
+    ``flags``; ``active_ref`` and ``active_pred``, bit sets of domains [U, words].
+    Per dialogue and slot, rows: ``slot_dialogue``, ``slot_id`` and the turns that have it in ref, in pred, right.
+    Per wrong slot, rows: ``wrong_unit``, ``wrong_slot``, ``wrong_ref`` and ``wrong_pred`` (numbers into
+    ``values``, or ABSENT, UNKNOWN), ``wrong_score`` (match score, 0..1; 0 under an exact rule).
+    ``n_slots`` is |S|. ``has_values`` is False for files of right/wrong marks, ``has_ref`` where those came
+    without a reference. ``scored`` limits what metrics count to some turns (None: all of them).
+    """
+
+    dialogues: list[str]
+    offsets: Array
+    units: dict[str, Array]
+    active_ref: Array
+    active_pred: Array
+    slot_rows: Array
+    wrong_rows: Array
+    wrong_score: Array
+    slots: tuple[str, ...]
+    domains: tuple[str, ...]
+    values: tuple[str, ...]
+    n_slots: int = 0
+    has_values: bool = True
+    has_ref: bool = True
+    scored: Array | None = None
+
+    def __getattr__(self, name: str) -> Array:
+        if name in UNIT:
+            return self.units[name]
+        if name in _SLOT_COLUMNS:
+            column: Array = self.slot_rows[:, _SLOT_COLUMNS.index(name)]
+            return column
+        if name in _WRONG_COLUMNS:
+            column = self.wrong_rows[:, _WRONG_COLUMNS.index(name)]
+            return column
+        raise AttributeError(name)
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def exact(self) -> Array:
+        """Whether every slot of a turn is right [U]."""
+        flags: Array = self.flags
+        found: Array = (flags & EXACT) != 0
+        return found
+
+    @property
+    def first(self) -> Array:
+        """Whether a turn is the first of its dialogue [U]."""
+        flags: Array = self.flags
+        found: Array = (flags & FIRST) != 0
+        return found
+
+    @property
+    def dialogue_of(self) -> Array:
+        """The dialogue's position for every turn [U]."""
+        return np.repeat(np.arange(len(self.dialogues)), np.diff(self.offsets))
+
+    def with_scope(self, n_slots: int, scored: Array | None = None) -> Outcomes:
+        """The same outcomes with |S| set and, for a slice, the turns that count."""
+        return replace(self, n_slots=n_slots, scored=scored)
+
+    def active(self, domain: str, side: str = "ref") -> Array:
+        """Whether a domain has a slot in ref, or pred, at each turn [U]."""
+        if domain not in self.domains:
+            return np.zeros(len(self), dtype=bool)
+        word, bit = divmod(self.domains.index(domain), 64)
+        masks = self.active_ref if side == "ref" else self.active_pred
+        found: Array = (masks[:, word] & np.uint64(1 << bit)) != 0
+        return found
+
+
+_SLOT_COLUMNS = ("slot_dialogue", "slot_id", "slot_ref", "slot_pred", "slot_right")
+_WRONG_COLUMNS = ("wrong_unit", "wrong_slot", "wrong_ref", "wrong_pred")

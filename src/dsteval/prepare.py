@@ -1,0 +1,198 @@
+"""From states as written to states that are compared: what a protocol's ``[states]`` table asks for.
+
+A prepared state maps each slot to its value: a text, or the frozenset of accepted (or guessed) texts. Slots
+that are absent under the protocol are gone. Each distinct (slot, value) is prepared once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from dsteval.dialogue import Dialogue, Frame, Item, Items, Side, Turn, Value
+from dsteval.errors import Problems, ProtocolError
+from dsteval.protocol import Protocol
+from dsteval.values.normalise import DONTCARE, NORMALISERS, is_deletion
+from dsteval.values.slots import SPELLINGS
+
+__all__ = ["Prepared", "PreparedValue", "Preparer", "State"]
+
+PreparedValue: TypeAlias = str | frozenset[str]
+State: TypeAlias = dict[str, PreparedValue]
+
+_SEPARATORS = {"ref": re.compile(r"[|<>]"), "pred": re.compile(r"\|")}
+
+
+class Prepared(NamedTuple):
+    """Both sides of one dialogue, a state per turn. A state that did not change is the same object."""
+
+    ref: list[State]
+    pred: list[State]
+
+
+class _Pairs(dict[Item, tuple[str, PreparedValue] | None]):
+    """Items as written -> (slot, value) as compared, or None where the slot counts as absent."""
+
+    def __init__(self, make: Callable[[Item], tuple[str, PreparedValue] | None]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, item: Item) -> tuple[str, PreparedValue] | None:
+        pair = self[item] = self.make(item)
+        return pair
+
+
+class Preparer:
+    """Prepares dialogues under one protocol.
+
+    Raises ProtocolError for what the protocol cannot read. Slots that one state holds twice with different
+    values are collected in ``problems``, to be checked at the end.
+    """
+
+    def __init__(self, protocol: Protocol, source: str = "") -> None:
+        self.protocol = protocol
+        self.problems = Problems(source)
+        self._slot = SPELLINGS[protocol.states.slots]
+        self._normalisers = [NORMALISERS[name] for name in protocol.states.normalise]
+        self._absent = frozenset(protocol.states.absent)
+        self._pairs: dict[Side, _Pairs] = {
+            "ref": _Pairs(lambda item: self.pair("ref", item)),
+            "pred": _Pairs(lambda item: self.pair("pred", item)),
+        }
+
+    def dialogue(self, dialogue: Dialogue) -> Prepared:
+        """The states of both sides; a side that is missing has none."""
+        return Prepared(self.side(dialogue, "ref"), self.side(dialogue, "pred"))
+
+    def side(self, dialogue: Dialogue, side: Side) -> list[State]:
+        """The prepared states of one side, turn by turn."""
+        written = written_states(dialogue, side)
+        if not written:
+            return []
+        try:
+            if side in dialogue.updates:
+                return self._accumulate(written, side)
+            return self._states(dialogue, written, side)
+        except ProtocolError as error:
+            raise ProtocolError(where=f"dialogue {dialogue.id!r}", found=str(error)) from None
+
+    def _states(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
+        get = self._pairs[side].__getitem__
+        states: list[State] = []
+        before: Items | None = None
+        for turn, items in zip(dialogue.turns, written, strict=True):
+            if items is before:
+                states.append(states[-1])
+                continue
+            before = items
+            pairs = list(filter(None, map(get, items)))
+            state = dict(pairs)
+            if dialogue.doubles or len(state) != len(pairs):
+                self._check_doubles(dialogue.id, turn.number, items, side)
+            states.append(state)
+        return states
+
+    def _accumulate(self, written: list[Items], side: Side) -> list[State]:
+        """States from updates: a deletion takes a slot out, any other value overwrites."""
+        states: list[State] = []
+        state: State = {}
+        for items in written:
+            if items:
+                state = dict(state)
+            for slot, value in items:
+                pair = None if is_deletion(value) else self._pairs[side][slot, value]
+                if pair is None:
+                    state.pop(self._slot(slot), None)
+                else:
+                    state[pair[0]] = pair[1]
+            states.append(state)
+        return states
+
+    def _check_doubles(self, dialogue: str, number: int, items: Items, side: Side) -> None:
+        """Note slots that stand twice: one spelling with two values, or two spellings that both have one."""
+        by_name: dict[str, tuple[PreparedValue | None, Value]] = {}
+        by_slot: dict[str, tuple[PreparedValue | None, Value]] = {}
+        for slot, value in items:
+            pair = self._pairs[side][slot, value]
+            entry = (pair and pair[1], value)
+            seen = by_name.setdefault(slot, entry)
+            if pair is not None and seen[0] == entry[0]:
+                seen = by_slot.setdefault(pair[0], entry)
+            if seen[0] != entry[0]:
+                self.problems.add(
+                    dialogue,
+                    number,
+                    slot=slot,
+                    expected=f"one value a slot ({side})",
+                    found=f"{seen[1]!r} and {value!r}",
+                    remedy="Keep the right one.",
+                )
+
+    def pair(self, side: Side, item: Item) -> tuple[str, PreparedValue] | None:
+        """One item as it is compared, or None where it counts as absent."""
+        slot, value = self._slot(item[0]), item[1]
+        states = self.protocol.states
+        if value is None:
+            return None
+        if states.alternatives == "literal":
+            if isinstance(value, tuple) and len(value) != 1:
+                raise ProtocolError(
+                    f"slot {item[0]!r} has a list of {len(value)} values, and protocol {self.protocol.name} "
+                    "compares single texts. Use a protocol that reads alternatives, such as exact"
+                )
+            parts = [value] if isinstance(value, str) else list(value)
+        else:
+            texts = (value,) if isinstance(value, str) else value
+            parts = [part for text in texts for part in _SEPARATORS[side].split(text)]
+            if states.alternatives == "first":
+                parts = parts[:1]
+        kept = {text for part in parts if (text := self._text(side, slot, part)) is not None}
+        if not kept:
+            return None
+        return slot, next(iter(kept)) if len(kept) == 1 else frozenset(kept)
+
+    def _text(self, side: Side, slot: str, text: str) -> str | None:
+        """One text as it is compared, or None where it counts as absent."""
+        for normalise in self._normalisers:
+            text = normalise(slot, text)
+        if text in self._absent:
+            return None
+        rule = self.protocol.states.dontcare
+        if rule != "literal" and text in DONTCARE:
+            return None if rule in ("drop", f"drop-{side}") else "dontcare"
+        return text
+
+
+def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
+    """The states of one side as written, or ``[]`` where the dialogue lacks it.
+
+    Frames become one state: their slots carry the service, and a service that a turn does not mention keeps
+    its last frame.
+    """
+    turns = dialogue.turns
+    frames = [_frames(turn, side) for turn in turns]
+    if any(frame is not None for frame in frames):
+        return _carry([frame or [] for frame in frames], side in dialogue.updates)
+    states = [turn.ref if side == "ref" else turn.pred for turn in turns]
+    return [] if any(state is None for state in states) else states  # type: ignore[return-value]
+
+
+def _frames(turn: Turn, side: Side) -> list[Frame] | None:
+    return turn.ref_frames if side == "ref" else turn.pred_frames
+
+
+def _carry(turns: list[list[Frame]], updates: bool) -> list[Items]:
+    states = []
+    last: dict[str, Items] = {}
+    for frames in turns:
+        if updates:
+            last = {}
+        for frame in frames:
+            prefix = f"{frame.service}-"
+            last[frame.service] = [
+                (slot if slot.casefold().startswith(prefix.casefold()) else prefix + slot, value)
+                for slot, value in frame.items
+            ]
+        states.append([item for items in last.values() for item in items])
+    return states

@@ -1,0 +1,195 @@
+"""Protocols: the published rules, each one TOML file, and the settings that a run changes.
+
+A protocol says how states are made comparable (``states``), when two values match (``match``), what is
+counted (``scope``) and what a metric's name means (``metrics``). Files stand alone, without inheritance, and
+a key that is not known is refused. ``comparability`` rises when any number can change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from dsteval.errors import OptionError, ProtocolError, unknown
+from dsteval.values.normalise import NORMALISERS
+from dsteval.values.slots import SPELLINGS
+
+__all__ = ["Match", "Metrics", "Protocol", "Scope", "States", "load", "names"]
+
+
+class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How a state as written becomes the state that is compared.
+
+    ``slots``: ``canonical`` recognises the spellings of one slot, ``as-written`` compares names literally.
+    ``normalise``: names of normalisers, applied to each value in order. ``absent``: values that mean that a
+    slot is not set, dropped on both sides. ``dontcare``: ``keep`` it as one value whatever its spelling,
+    ``drop`` it, ``drop-ref`` or ``drop-pred`` on one side only, or ``literal`` for no rule about it.
+    ``alternatives``: ``any`` accepted value counts, the ``first`` only, or texts are compared ``literal``.
+    """
+
+    slots: str
+    normalise: tuple[str, ...]
+    absent: tuple[str, ...]
+    dontcare: Literal["keep", "drop", "drop-ref", "drop-pred", "literal"]
+    alternatives: Literal["any", "first", "literal"]
+
+    def __post_init__(self) -> None:
+        for name in self.normalise:
+            if name not in NORMALISERS:
+                raise ValueError(unknown("normaliser", name, list(NORMALISERS)))
+        if self.slots not in SPELLINGS:
+            raise ValueError(unknown("slot spelling", self.slots, list(SPELLINGS)))
+
+
+class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """When a predicted value is right: ``exact`` equality of the prepared values."""
+
+    rule: Literal["exact"]
+
+
+class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is counted: the ``unit``, |S| (a number, or ``auto``), dialogues left out and why, bit files.
+
+    ``bits`` lists the slots of a file of right/wrong marks in their order; a protocol without it cannot
+    score such a file.
+    """
+
+    unit: Literal["turn"]
+    slots: int | Literal["auto"]
+    leave_out: tuple[str, ...] = ()
+    leave_out_why: str = ""
+    bits: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.slots, int) and self.slots < 1:
+            raise ValueError(f"scope.slots is |S|, a positive number or 'auto', found {self.slots}")
+
+
+class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is printed without ``--metric``, and the parameters that a name has under this protocol."""
+
+    default: tuple[str, ...]
+    parameters: dict[str, dict[str, str]] = {}
+
+
+class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One way of counting; see the fields' own classes for the settings."""
+
+    name: str
+    comparability: int
+    title: str
+    source: str
+    checked: tuple[str, ...]
+    states: States
+    match: Match
+    scope: Scope
+    metrics: Metrics
+    changed: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name with its comparability, and the settings that this run changed: ``exact@1``."""
+        text = f"{self.name}@{self.comparability}"
+        return f"{text}[{','.join(self.changed)}]" if self.changed else text
+
+    @property
+    def hash(self) -> str:
+        """Twelve hexadecimal digits over every setting that can move a number."""
+        settings = msgspec.to_builtins((self.states, self.match, self.scope, self.metrics.parameters))
+        data = msgspec.json.encode(settings, order="sorted")
+        return hashlib.sha256(data).hexdigest()[:12]
+
+    def signature(self) -> str:
+        """The settings as they stand in a score's signature."""
+        states = self.states
+        absent = "drop" if states.absent else "keep"
+        multi = states.alternatives
+        return f"match:{self.match.rule}|absent:{absent}|dc:{states.dontcare}|multi:{multi}"
+
+    def with_settings(self, settings: Iterable[str]) -> Protocol:
+        """This protocol with ``table.key=value`` settings changed, as ``--set`` takes them.
+
+        Raises OptionError for a setting that does not exist or a value that it does not take.
+        """
+        tables = msgspec.to_builtins(self)
+        changed = dict(text.split("=", 1) for text in self.changed)
+        for text in settings:
+            key, value = _setting(text, tables)
+            table, field = key.split(".", 1)
+            tables[table][field] = value
+            changed[key] = msgspec.json.encode(value).decode() if not isinstance(value, str) else value
+        tables["changed"] = [f"{key}={value}" for key, value in sorted(changed.items())]
+        try:
+            return msgspec.convert(tables, Protocol, strict=True)
+        except msgspec.ValidationError as error:
+            given = ", ".join(f"--set {text}" for text in settings)
+            raise OptionError(where=given, found=_plain(error)) from None
+
+
+def _setting(text: str, tables: dict[str, Any]) -> tuple[str, Any]:
+    """The key and the value of one ``table.key=value``; the value is TOML, or else a bare text."""
+    key, equals, raw = text.partition("=")
+    key = key.strip()
+    known = [f"{table}.{field}" for table in ("states", "match", "scope") for field in tables[table]]
+    if not equals:
+        raise OptionError(where=f"--set {text}", expected="table.key=value", remedy=f"Known: {', '.join(known)}.")
+    if key not in known:
+        raise OptionError(unknown("setting", key, known))
+    try:
+        return key, tomllib.loads(f"value = {raw}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, raw.strip()
+
+
+def _plain(error: msgspec.ValidationError) -> str:
+    return str(error).replace("`", "'").replace("$.", "")
+
+
+@cache
+def _bundled() -> dict[str, str]:
+    folder = resources.files("dsteval.protocols")
+    files = (entry for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    return {entry.name.removesuffix(".toml"): entry.read_text(encoding="utf-8") for entry in files}
+
+
+def names() -> list[str]:
+    """The names of all protocols at hand, ``exact`` first; others' come by entry points ``dsteval.protocols``."""
+    installed = {point.name for point in entry_points(group="dsteval.protocols")}
+    return sorted({*_bundled(), *installed}, key=lambda name: (name != "exact", name))
+
+
+@cache
+def load(name: str) -> Protocol:
+    """The protocol of that name, or of the TOML file at that path.
+
+    An entry point of the group ``dsteval.protocols`` may name a Protocol or the text of a TOML file. Raises
+    ProtocolError where there is none of that name or its file is not a protocol.
+    """
+    if name in _bundled():
+        return _parse(_bundled()[name], f"protocol {name}")
+    if name.endswith(".toml"):
+        path = Path(name)
+        if not path.is_file():
+            raise ProtocolError(where=name, expected="a protocol's TOML file", found="no such file")
+        return _parse(path.read_text(encoding="utf-8"), name)
+    for point in entry_points(group="dsteval.protocols", name=name):
+        found = point.load()
+        return found if isinstance(found, Protocol) else _parse(str(found), f"protocol {name}")
+    raise ProtocolError(unknown("protocol", name, names(), "dsteval list protocols"))
+
+
+def _parse(text: str, where: str) -> Protocol:
+    try:
+        return msgspec.convert(tomllib.loads(text), Protocol)
+    except tomllib.TOMLDecodeError as error:
+        raise ProtocolError(where=where, expected="TOML", found=str(error)) from None
+    except msgspec.ValidationError as error:
+        raise ProtocolError(where=where, found=_plain(error)) from None

@@ -1,0 +1,163 @@
+"""Our JSON Lines, the canonical text form: one turn a line, one side or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
+from dsteval.readers.base import Flattener, Reader, by_number, shown, turn_number
+from dsteval.readers.json_text import JsonChunk, Pairs, decode
+from dsteval.readers.source import Source
+
+__all__ = ["DSTEVAL_JSONL"]
+
+_STATES = ("ref", "pred", "state", "update", "frames", "items")
+
+
+class _DstevalJsonl(Reader):
+    """Reads lines ``{"dialogue_id", "turn_id", "system", "user", "ref", "pred"}`` in any order.
+
+    ``state`` is the one side of a file with one side, ``update`` what the turn changed instead of it. ``frames``
+    holds states per service, ``items`` the slots as written, ``[[slot, value], ...]``; of a file with two sides
+    either is ``{"ref": [...], "pred": [...]}``.
+    """
+
+    name = "dsteval-jsonl"
+    about = "our JSON Lines: one turn a line, dialogue_id, turn_id, and ref and pred, or state, or update"
+    sides = "both or one"
+
+    def sniff(self, source: Source) -> str:
+        """Lines, or a list, of objects with dialogue_id, turn_id and a state."""
+        record = source.first_record()
+        if source.kind not in ("lines", "list") or not isinstance(record, dict):
+            return ""
+        fits = {"dialogue_id", "turn_id"} <= record.keys() and bool(record.keys() & set(_STATES))
+        return "objects with dialogue_id, turn_id and a state" if fits else ""
+
+    def read(self, source: Source, side: Side, updates: bool) -> Iterator[Dialogue]:
+        """The dialogues, in the order in which they first appear."""
+        for part in source.parts:
+            yield from _Reading(part, side, updates).dialogues()
+
+
+class _Reading:
+    def __init__(self, source: Source, side: Side, updates: bool) -> None:
+        self.source = source
+        self.side: Side = side
+        self.updates = updates
+        self.flattener = Flattener(source.name)
+        self.problems = self.flattener.problems
+        self.turns: dict[str, list[Turn]] = {}
+        self.doubled: set[str] = set()
+        self.updated: dict[str, list[bool]] = {}
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        total = 0
+        for where, chunk in self._lines():
+            total += 1
+            self._line(where, chunk)
+        for name, turns in self.turns.items():
+            if len(set(self.updated[name])) > 1:
+                self.problems.add(name, None, expected="states or updates throughout", found="some of both")
+            self.turns[name] = by_number(name, turns, self.problems)
+        self.problems.check(total)
+        for name, turns in self.turns.items():
+            mixed = self.updated[name][0] if self.updated[name] else False
+            target: Side = self.side if mixed else "pred"
+            changed = mixed or (self.updates and self.side == "pred")
+            yield Dialogue(name, turns, name in self.doubled, (target,) if changed else ())
+
+    def _lines(self) -> Iterator[tuple[str, JsonChunk]]:
+        if self.source.kind == "lines":
+            for number, chunk in self.source.lines():
+                yield f"{self.source.name}, line {number}", chunk
+        else:
+            for number, raw in enumerate(self.source.top, start=1):
+                where = f"{self.source.name}, object {number}"
+                yield where, decode(raw, where)
+
+    def _line(self, where: str, chunk: JsonChunk) -> None:
+        record: Any = dict(chunk.value) if isinstance(chunk.value, Pairs) else chunk.value
+        name = record.get("dialogue_id") if isinstance(record, dict) else None
+        number = turn_number(record.get("turn_id")) if isinstance(record, dict) else None
+        if isinstance(name, int) and not isinstance(name, bool):
+            name = str(name)
+        if not isinstance(name, str) or number is None:
+            expected = "an object with dialogue_id, a text, and turn_id, a number"
+            self.problems.add(where, None, expected=expected, found=shown(record))
+            return
+        if chunk.doubled:
+            self._check_fields(chunk.value, name, number)
+            self.doubled.add(name)
+        turn = Turn(number, system=_text(record.get("system")), user=_text(record.get("user")))
+        for side in ("ref", "pred"):
+            if side in record:
+                self._set(turn, side, self.flattener.items(record[side], name, number))
+        one = "update" if "update" in record else "state"
+        if one in record:
+            self.updated.setdefault(name, []).append(one == "update")
+            self._set(turn, self.side, self.flattener.items(record[one], name, number))
+        self._frames(turn, record.get("frames"), name)
+        self._items(turn, record.get("items"), name)
+        self.updated.setdefault(name, [])
+        self.turns.setdefault(name, []).append(turn)
+
+    def _check_fields(self, record: Any, name: str, number: int) -> None:
+        keys = [key for key, _ in record] if isinstance(record, Pairs) else []
+        twice = sorted({key for key in keys if keys.count(key) > 1})
+        if twice:
+            self.problems.add(name, number, expected="each field once", found=f"{twice[0]!r} twice")
+
+    @staticmethod
+    def _set(turn: Turn, side: Side | str, items: Items) -> None:
+        if side == "ref":
+            turn.ref = items
+        else:
+            turn.pred = items
+
+    def _frames(self, turn: Turn, value: Any, name: str) -> None:
+        for side, frames in self._by_side(value):
+            read = [self._frame(frame, name, turn.number) for frame in frames or ()]
+            kept = [frame for frame in read if frame is not None]
+            if side == "ref":
+                turn.ref_frames = kept
+            else:
+                turn.pred_frames = kept
+
+    def _by_side(self, value: Any) -> list[tuple[str, Any]]:
+        if value is None:
+            return []
+        if isinstance(value, Pairs):
+            return [pair for pair in value if pair[0] in ("ref", "pred")]
+        if isinstance(value, dict):
+            return [(side, value[side]) for side in ("ref", "pred") if side in value]
+        return [(self.side, value)]
+
+    def _frame(self, value: Any, name: str, number: int) -> Frame | None:
+        value = dict(value) if isinstance(value, Pairs) else value
+        if not isinstance(value, dict) or not isinstance(value.get("service"), str):
+            self.problems.add(name, number, expected="frames with a service and a state", found=shown(value))
+            return None
+        items = self.flattener.items(value.get("state", {}), name, number)
+        return Frame(value["service"], items, _text(value.get("intent")), value.get("requested"))
+
+    def _items(self, turn: Turn, value: Any, name: str) -> None:
+        for side, pairs in self._by_side(value):
+            items: Items = []
+            for pair in pairs if isinstance(pairs, list) else [pairs]:
+                if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str):
+                    items.append((pair[0], self.flattener.value(pair[1], name, turn.number, pair[0])))
+                else:
+                    expected = "items that are [slot, value]"
+                    self.problems.add(name, turn.number, expected=expected, found=shown(pair))
+            if len({slot for slot, _ in items}) < len(items):
+                self.doubled.add(name)
+            self._set(turn, side, items)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+DSTEVAL_JSONL = _DstevalJsonl()

@@ -1,0 +1,122 @@
+"""The JSON of the FGA and GCA scripts: {dialogue: {turn: {"gt": {domain: {slot: value}}, "pr": {...}}}}."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from dsteval.dialogue import Dialogue, Items, Side, Turn
+from dsteval.readers.base import Flattener, Reader, by_number, shown, turn_number
+from dsteval.readers.json_text import Pairs, count_keys, decode, keys_in_bytes
+from dsteval.readers.source import Source
+
+__all__ = ["FGA_JSON"]
+
+_SHALLOW = msgspec.json.Decoder(dict[str, dict[str, msgspec.Raw]])
+
+
+class _FgaJson(Reader):
+    """Reads both sides from one object; the states may be flat as well.
+
+    A state's bytes are often those of the turn before: then they are not decoded again.
+    """
+
+    name = "fga-json"
+    about = 'FGA / GCA JSON: {dialogue: {turn: {"gt": {domain: {slot: value}}, "pr": {...}}}}'
+    sides = "both"
+
+    def sniff(self, source: Source) -> str:
+        """Turns with the keys gt and pr, and not Hi-DST's pr_turn."""
+        record = source.first_record()
+        if source.kind != "object" or not isinstance(record, dict):
+            return ""
+        turn = next(iter(record.values()), None)
+        fits = isinstance(turn, dict) and {"gt", "pr"} <= turn.keys() and "pr_turn" not in turn
+        return "turns with 'gt' and 'pr'" if fits else ""
+
+    def read(self, source: Source, side: Side, updates: bool) -> Iterator[Dialogue]:
+        """Each dialogue of the object, or of every file of the folder."""
+        for part in source.parts:
+            yield from _Reading(part, updates).dialogues()
+
+
+class _Reading:
+    def __init__(self, source: Source, updates: bool) -> None:
+        self.source = source
+        self.updated: tuple[Side, ...] = ("pred",) if updates else ()
+        self.flattener = Flattener(source.name)
+        self.turns = 0
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        for name, raw in self.source.members("each dialogue once"):
+            yield self._fast(name, raw) or self._careful(name, raw)
+        self.flattener.problems.check(self.turns)
+
+    def _fast(self, name: str, raw: Any) -> Dialogue | None:
+        """A dialogue in the usual shape, or None where it takes a careful look."""
+        if not isinstance(raw, msgspec.Raw):
+            return None
+        data = bytes(raw)
+        try:
+            shallow = _SHALLOW.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        keys = len(shallow)
+        turns = []
+        known: dict[bytes, tuple[Items, int]] = {}
+        for label, turn in shallow.items():
+            number = turn_number(label)
+            if number is None or "gt" not in turn or "pr" not in turn:
+                return None
+            sides = []
+            for key, state in turn.items():
+                text = bytes(state)
+                found = known.get(text)
+                if found is None:
+                    value = msgspec.json.decode(text)
+                    if key in ("gt", "pr") and type(value) is not dict:
+                        return None
+                    items = self.flattener.items(value, name, number) if key in ("gt", "pr") else []
+                    found = known[text] = (items, count_keys(value))
+                keys += 1 + found[1]
+                sides.append((key, found[0]))
+            both = dict(sides)
+            turns.append(Turn(number, both["gt"], both["pr"]))
+        if keys != keys_in_bytes(data):
+            return None
+        self.turns += len(turns)
+        return Dialogue(name, by_number(name, turns, self.flattener.problems), False, self.updated)
+
+    def _careful(self, name: str, raw: Any) -> Dialogue:
+        """A dialogue of any shape: what is wrong with it is collected, and doubles are kept."""
+        problems = self.flattener.problems
+        value, doubled = decode(raw, f"{self.source.name}, dialogue {name!r}")
+        turns: list[Turn] = []
+        if not isinstance(value, dict | Pairs):
+            problems.add(name, None, expected="an object of turns", found=shown(value))
+            value = {}
+        for label, turn in value.items() if isinstance(value, dict) else value:
+            number = turn_number(label)
+            if number is None:
+                problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")
+                continue
+            self.turns += 1
+            sides = _sides(turn)
+            if sides is None:
+                expected = 'an object with "gt" and "pr" once each'
+                problems.add(name, number, expected=expected, found=shown(turn))
+                continue
+            ref, pred = (self.flattener.items(side, name, number) for side in sides)
+            turns.append(Turn(number, ref, pred))
+        return Dialogue(name, by_number(name, turns, problems), doubled, self.updated)
+
+
+def _sides(turn: Any) -> tuple[Any, Any] | None:
+    pairs = turn if isinstance(turn, Pairs) else list(turn.items()) if isinstance(turn, dict) else []
+    found = [[value for key, value in pairs if key == side] for side in ("gt", "pr")]
+    return (found[0][0], found[1][0]) if all(len(values) == 1 for values in found) else None
+
+
+FGA_JSON = _FgaJson()

@@ -1,0 +1,119 @@
+"""JSON that loses nothing: decoders keep the last of two equal keys silently, so keys are counted.
+
+A chunk of JSON whose bytes hold more keys than the decoded object is read again by the standard library
+with a hook that sees every pair.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+
+from dsteval.errors import ReadError
+
+__all__ = ["JsonChunk", "Pairs", "count_keys", "decode", "decode_pairs", "explain_failure", "keys_in_bytes"]
+
+
+class Pairs(list[tuple[str, Any]]):
+    """A JSON object with its doubles, in file order."""
+
+
+class JsonChunk(NamedTuple):
+    """A decoded piece of JSON and whether some object in it named a key twice; then objects are Pairs."""
+
+    value: Any
+    doubled: bool
+
+
+_SPACED_KEY = re.compile(rb'"[ \t\r\n]+:')
+
+
+def keys_in_bytes(data: bytes) -> int:
+    """At least as many as there are keys: quotes before a colon, white space between them or not.
+
+    A text may hold an escaped quote before a colon; then the count is too high, never too low.
+
+    >>> keys_in_bytes(b'{"a": 1, "a" : {"b":2}}')
+    3
+    """
+    count = data.count(b'":')
+    if b" :" in data or b"\n:" in data or b"\t:" in data or b"\r:" in data:
+        count += len(_SPACED_KEY.findall(data))
+    return count
+
+
+def count_keys(value: Any) -> int:
+    """The keys of a decoded value, at any depth.
+
+    >>> count_keys({"a": [{"b": 1}, {"c": {}}]})
+    3
+    """
+    if isinstance(value, dict):
+        return len(value) + sum(count_keys(v) for v in value.values() if isinstance(v, dict | list))
+    if isinstance(value, list):
+        return sum(count_keys(v) for v in value if isinstance(v, dict | list))
+    return 0
+
+
+def decode(data: Any, where: str) -> JsonChunk:
+    """Decode a piece of JSON, or pass a Python object on. Raises ReadError for what is not JSON."""
+    if isinstance(data, msgspec.Raw):
+        data = bytes(data)
+    if not isinstance(data, bytes):
+        return JsonChunk(data, False)
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise explain_failure(data, where, error) from None
+    if keys_in_bytes(data) == count_keys(value):
+        return JsonChunk(value, False)
+    pairs = decode_pairs(data)
+    return JsonChunk(pairs, True) if _has_double(pairs) else JsonChunk(value, False)
+
+
+def decode_pairs(data: bytes) -> Any:
+    """Decode JSON with every object as Pairs, doubles kept."""
+    return json.loads(data, object_pairs_hook=Pairs)
+
+
+def _has_double(value: Any) -> bool:
+    if isinstance(value, Pairs):
+        return len({key for key, _ in value}) < len(value) or any(_has_double(v) for _, v in value)
+    return isinstance(value, list) and any(map(_has_double, value))
+
+
+def explain_failure(data: bytes, where: str, error: Exception) -> ReadError:
+    """Why bytes are not JSON, with line and column."""
+    try:
+        json.loads(data, parse_constant=_refuse_constant)
+    except _ConstantError as constant:
+        line, column = _find(data, str(constant))
+        found = f"{constant} at line {line}, column {column}"
+        return ReadError(where=where, expected="JSON values", found=found, remedy="Write null or leave it out.")
+    except json.JSONDecodeError as broken:
+        found = f"{broken.msg} at line {broken.lineno}, column {broken.colno}"
+    except UnicodeDecodeError as broken:
+        line = data.count(b"\n", 0, broken.start) + 1
+        found = f"a byte that is not UTF-8 in line {line}"
+    except RecursionError:
+        found = "objects nested too deep"
+    else:
+        found = str(error)
+    return ReadError(where=where, expected="JSON", found=found)
+
+
+class _ConstantError(Exception):
+    """NaN, Infinity or -Infinity, which strict JSON does not have."""
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _ConstantError(name)
+
+
+def _find(data: bytes, word: str) -> tuple[int, int]:
+    found = re.search(rb"(?<![\w\"])" + re.escape(word.encode()) + rb"(?![\w\"])", data)
+    at = found.start() if found else 0
+    return data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at)

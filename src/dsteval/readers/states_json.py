@@ -1,0 +1,104 @@
+"""Plain states: {dialogue: [state, ...]} or {dialogue: {turn: state}}, flat or nested by domain; one side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dsteval.dialogue import Dialogue, Side, Turn
+from dsteval.readers.base import Flattener, Reader, by_number, shown, turn_number
+from dsteval.readers.json_text import Pairs, decode
+from dsteval.readers.source import Source
+
+__all__ = ["STATES_JSON"]
+
+# Keys of turns in other tools' files: an object that has one of them is not a state.
+_FOREIGN = frozenset(
+    [
+        "response",
+        "state",
+        "active_domains",
+        "bspn",
+        "bspn_gen",
+        "log",
+        "goal",
+        "turns",
+        "turn_belief",
+        "pred_belief",
+        "pred_bs_ptr",
+        "gt",
+        "pr",
+        "pred",
+        "generated_turn_belief",
+        "dialogue_state",
+        "speaker",
+        "metadata",
+        "frames",
+        "text",
+        "utterance",
+    ]
+)
+
+
+class _StatesJson(Reader):
+    """Reads one side. A list numbers its turns by position, an object by its keys."""
+
+    name = "dsteval-json"
+    about = "states: {dialogue: [state, ...]} or {dialogue: {turn: state}}, flat or nested by domain"
+    sides = "one"
+
+    def sniff(self, source: Source) -> str:
+        """Dialogues that are lists of states, or objects of states under numbers."""
+        record = source.first_record()
+        if source.kind != "object":
+            return ""
+        if isinstance(record, list):
+            return "dialogues that are lists of states" if all(map(_is_state, record)) else ""
+        if not isinstance(record, dict):
+            return ""
+        keyed = all(turn_number(label) is not None and _is_state(state) for label, state in record.items())
+        return "dialogues that are objects of states by turn" if keyed else ""
+
+    def read(self, source: Source, side: Side, updates: bool) -> Iterator[Dialogue]:
+        """Each dialogue of the object, or of every file of the folder."""
+        updated: tuple[Side, ...] = (side,) if updates and side == "pred" else ()
+        for part in source.parts:
+            flattener = Flattener(part.name)
+            total = 0
+            for name, raw in part.members("each dialogue once"):
+                value, doubled = decode(raw, f"{part.name}, dialogue {name!r}")
+                turns = _turns(name, value, side, flattener)
+                total += len(turns)
+                yield Dialogue(name, turns, doubled, updated)
+            flattener.problems.check(total)
+
+
+def _is_state(value: Any) -> bool:
+    return isinstance(value, dict) and not _FOREIGN & value.keys()
+
+
+def _turns(name: str, value: Any, side: Side, flattener: Flattener) -> list[Turn]:
+    problems = flattener.problems
+    states: list[tuple[Any, Any]] = []
+    if isinstance(value, Pairs):
+        states = list(value)
+    elif isinstance(value, dict):
+        states = list(value.items())
+    elif isinstance(value, list | tuple):
+        states = list(enumerate(value))
+    else:
+        problems.add(name, None, expected="a list of states, or states by turn", found=shown(value))
+    turns: list[Turn] = []
+    before: tuple[Any, Any] = (None, None)
+    for label, state in states:
+        number = turn_number(label)
+        if number is None:
+            problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")
+            continue
+        if state != before[0] or before[0] is None:
+            before = (state, flattener.items(state, name, number))
+        turns.append(Turn(number, **{side: before[1]}))
+    return by_number(name, turns, problems)
+
+
+STATES_JSON = _StatesJson()

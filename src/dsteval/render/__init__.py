@@ -1,0 +1,1 @@
+"""Results as people read them: tables in the terminal, CSV, Markdown, LaTeX."""

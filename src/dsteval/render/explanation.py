@@ -1,0 +1,84 @@
+"""An explained dialogue: coloured in the terminal, or as a table of slots."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO
+
+from rich.markup import escape
+
+from dsteval.explain import Explanation, SlotLine, TurnLine
+from dsteval.render.table import Cell, Table
+from dsteval.render.terminal import console
+
+__all__ = ["explanation_table", "show_explanation"]
+
+_SIGN = {"right": " ", "missed": "-", "spurious": "+", "wrong": "~", "marked wrong": "x"}
+_STYLE = {"right": "dim", "missed": "red", "spurious": "magenta", "wrong": "yellow", "marked wrong": "red"}
+_OUTCOME = {"exact": "green", "type 1": "bold red", "type 2": "yellow"}
+
+
+def show_explanation(explanation: Explanation, file: IO[str] | None = None) -> None:
+    """Print the dialogue turn by turn: utterances, both states, and what each wrong slot is."""
+    out = console(file or sys.stdout)
+    rights = sum(turn.outcome == "exact" for turn in explanation.turns)
+    mean = sum(turn.weight for turn in explanation.turns) / max(1, len(explanation.turns))
+    out.print(
+        f"[bold]{escape(explanation.dialogue)}[/bold]  {escape(explanation.system)}  "
+        f"{escape(explanation.protocol)}  {rights} of {len(explanation.turns)} turns right, "
+        f"{escape(explanation.metric)} {100 * mean:.2f}",
+    )
+    for turn in explanation.turns:
+        out.print()
+        out.print(f"turn {turn.turn}  [{_OUTCOME[turn.outcome]}]{escape(_verdict(turn))}[/]")
+        if turn.system:
+            out.print(f"  system  {escape(_line(turn.system))}", style="dim")
+        if turn.user:
+            out.print(f"  user    {escape(_line(turn.user))}")
+        width = max((len(slot.slot) for slot in turn.slots), default=0)
+        for slot in turn.slots:
+            out.print(
+                f"  {_SIGN[slot.kind]} {escape(slot.slot):<{width}}  {escape(_states(slot))}",
+                style=_STYLE[slot.kind],
+            )
+        if not turn.slots:
+            out.print("    both states are empty" if turn.outcome == "exact" else "    no slot", style="dim")
+    out.print()
+    out.print("- missed   + spurious   ~ wrong value   * new or changed in the reference", style="dim")
+
+
+def _line(utterance: str) -> str:
+    return " ".join(utterance.split())
+
+
+def _verdict(turn: TurnLine) -> str:
+    text = f"{turn.outcome}, weight {turn.weight:.3f}"
+    if turn.outcome == "type 1":
+        return f"{text}: a new error"
+    if turn.outcome == "exact":
+        return text
+    origin = (
+        "an error without an error turn" if turn.error_turn is None else f"the error of turn {turn.error_turn}"
+    )
+    return f"{text}: inherits {origin}"
+
+
+def _states(slot: SlotLine) -> str:
+    star = " *" if slot.new else ""
+    if slot.kind == "right":
+        return f"{slot.ref}{star}"
+    since = f"  (since turn {slot.since})"
+    if slot.kind == "marked wrong":
+        return f"marked wrong{since}"
+    return f"ref {slot.ref or 'nothing'}, pred {slot.pred or 'nothing'}{star}{since}"
+
+
+def explanation_table(explanation: Explanation) -> Table:
+    """One row per slot and turn; a turn without slots has one row."""
+    columns = ["turn", "outcome", "weight", "error turn", "slot", "ref", "pred", "kind", "since"]
+    rows: list[list[Cell]] = []
+    for turn in explanation.turns:
+        head: list[Cell] = [turn.turn, turn.outcome, round(turn.weight, 6), turn.error_turn]
+        rows += [[*head, s.slot, s.ref, s.pred, s.kind, s.since] for s in turn.slots] or [[*head, *[None] * 5]]
+    title = f"{explanation.dialogue}, {explanation.system}, {explanation.protocol}, {explanation.metric}"
+    return Table(columns, rows, frozenset({0, 2, 3, 8}), title=title)

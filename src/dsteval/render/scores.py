@@ -1,0 +1,87 @@
+"""Results as tables: one for the eye, in the columns of the FGA paper's Table 1, and one for spreadsheets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dsteval.render.table import Cell, Table
+from dsteval.result import Result, Score
+
+__all__ = ["scores_table"]
+
+
+def scores_table(results: Sequence[Result], paper: bool) -> Table:
+    """One row a system. ``paper`` puts the counts #turns, #M1 and #M2 first, as Table 1 of the FGA paper does."""
+    names = [score.metric for score in results[0].scores]
+    counted = [name for name in ("JGA", "TurnMatch") if paper and name in names]
+    shown = [name for name in names if not (paper and name == "TurnMatch")]
+    columns = ["system", "#turns", *(_COUNTS[name] for name in counted), *map(_heading, shown)]
+    rows: list[list[Cell]] = []
+    for result in results:
+        by_name = {score.metric: score for score in result.scores}
+        row: list[Cell] = [result.name, result.coverage.scored_turns]
+        row += [by_name[name].count for name in counted]
+        row += [_percent(by_name[name]) for name in shown]
+        rows.append(row)
+    right = frozenset(range(1, len(columns)))
+    return Table(columns, rows, right, notes=_notes(results), tidy=_tidy(results))
+
+
+_COUNTS = {"JGA": "#M1", "TurnMatch": "#M2"}
+_SHORT = {"SlotAccuracy": "SA"}
+
+
+def _heading(metric: str) -> str:
+    return _SHORT.get(metric, metric)
+
+
+def _percent(score: Score) -> str | None:
+    return None if score.value is None else f"{100 * score.value:.2f}"
+
+
+def _notes(results: Sequence[Result]) -> list[str]:
+    notes = []
+    for result in results:
+        coverage = result.coverage
+        mine = [
+            f"{result.name}: {coverage.scored_dialogues} of {coverage.ref_dialogues} dialogues, "
+            f"{coverage.scored_turns} of {coverage.ref_turns} turns, |S| = {result.outcomes.n_slots}"
+        ]
+        undefined: dict[str, list[str]] = {}
+        for score in result.scores:
+            if score.value is None:
+                undefined.setdefault(score.why, []).append(score.metric)
+        mine += [f"{', '.join(names)} undefined: {why}" for why, names in undefined.items()]
+        mine += result.notes
+        # Every score of a system shares what follows the metric.
+        mine.append(f"signature {result.scores[0].signature.partition('|')[2]}")
+        notes += [mine[0], *(f"  {line}" for line in mine[1:])]
+    notes.append("per cent; " + ", ".join([*_legend(results)]) if _legend(results) else "per cent")
+    return notes
+
+
+def _legend(results: Sequence[Result]) -> list[str]:
+    metrics = {score.metric for result in results for score in result.scores}
+    texts = {"JGA": "#M1 turns that are right", "TurnMatch": "#M2 right or only inheriting an error"}
+    return [text for name, text in texts.items() if name in metrics and "TurnMatch" in metrics]
+
+
+def _tidy(results: Sequence[Result]) -> Table:
+    columns = ["system", "protocol", "metric", "value", "low", "high", "count", "total", "signature", "why"]
+    rows: list[list[Cell]] = [
+        [
+            result.name,
+            result.protocol,
+            score.metric,
+            score.value,
+            score.low,
+            score.high,
+            score.count,
+            score.total,
+            score.signature,
+            score.why,
+        ]
+        for result in results
+        for score in result.scores
+    ]
+    return Table(columns, rows)

@@ -1,0 +1,54 @@
+"""Tables in the terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import IO
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from dsteval.render.table import Table, text
+
+__all__ = ["as_text", "console", "show"]
+
+_WIDE = 400  # a pipe has no width; nothing is wrapped there
+
+
+def console(file: IO[str]) -> Console:
+    """A console for a stream: coloured where it is a terminal and NO_COLOR is not set."""
+    if file.isatty():
+        return Console(file=file, highlight=False, soft_wrap=False)
+    return Console(file=file, highlight=False, width=_WIDE, color_system=None)
+
+
+def show(tables: list[Table], file: IO[str] | None = None) -> None:
+    """Print tables; one that is too wide for the terminal is turned round."""
+    out = console(file or sys.stdout)
+    for table in tables:
+        if table.title:
+            out.print(escape(table.title), style="bold")
+        narrow = table.width() > out.width and len(table.rows) < len(table.columns)
+        out.print(_rich(table.transposed() if narrow else table))
+        for note in table.notes:
+            out.print(escape(note), style="dim")
+
+
+def as_text(tables: list[Table]) -> str:
+    """The tables as plain text, for a file."""
+    buffer = io.StringIO()
+    show(tables, buffer)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
+
+
+def _rich(table: Table) -> RichTable:
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    for number, name in enumerate(table.columns):
+        drawn.add_column(escape(name), justify="right" if number in table.right else "left", overflow="fold")
+    for number, row in enumerate(table.rows):
+        style = table.styles[number] if table.styles else None
+        drawn.add_row(*(escape(text(cell)) for cell in row), style=style or None)
+    return drawn

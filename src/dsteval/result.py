@@ -1,0 +1,139 @@
+"""What an evaluation returns: scores with what was counted, coverage, and their JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from dsteval.align import Coverage
+from dsteval.errors import MetricError, unknown
+from dsteval.metrics import Counts, Metric, parse
+from dsteval.outcomes import Outcomes
+
+__all__ = ["SCHEMA", "Result", "Score", "document", "to_json"]
+
+SCHEMA = 1
+"""The version of the JSON."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number.
+
+    ``value`` is a fraction, or None where it is undefined; then ``why`` says why. ``count`` and ``total`` are
+    the two integers of a ratio of counts; of a mean ``count`` is None and ``total`` the units averaged. ``low``
+    and ``high`` are None without an interval. ``signature`` names every setting that can move the number.
+    """
+
+    metric: str
+    value: float | None
+    count: int | None
+    total: int | None
+    signature: str
+    low: float | None = None
+    high: float | None = None
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The score as it stands in the JSON."""
+        entry: dict[str, Any] = {
+            "metric": self.metric,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "count": self.count,
+            "total": self.total,
+            "signature": self.signature,
+        }
+        return entry | {"why": self.why} if self.value is None else entry
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The scores of one system under one protocol; ``result["JGA"]`` is one of them.
+
+    ``notes`` are sentences that a reader of the numbers should know. ``outcomes`` is the table behind the
+    scores, ``counts`` what each metric counted per dialogue.
+    """
+
+    name: str
+    source: str
+    protocol: str
+    coverage: Coverage
+    scores: tuple[Score, ...]
+    outcomes: Outcomes
+    counts: dict[str, Counts] = field(default_factory=dict)
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, metric: str | Metric) -> Score:
+        """The score of a metric, by its text or itself. Raises MetricError for one that was not asked for."""
+        text = str(parse(metric) if isinstance(metric, str) else metric)
+        for score in self.scores:
+            if score.metric == text:
+                return score
+        known = [score.metric for score in self.scores]
+        raise MetricError(unknown("score", text, known))
+
+    def per_dialogue(self, metric: str | Metric) -> dict[str, float]:
+        """The metric of each dialogue on its own, NaN where it is undefined there.
+
+        Raises MetricError for a metric that was not asked for or that these outcomes do not give.
+        """
+        score = self[metric]
+        if score.metric not in self.counts:
+            raise MetricError(where=score.metric, found=f"no value: {score.why}")
+        values = self.metrics[score.metric].value(self.counts[score.metric])
+        return dict(zip(self.outcomes.dialogues, map(float, values), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole JSON document, with this result as its only system."""
+        return document([self])
+
+    def system(self) -> dict[str, Any]:
+        """This result's entry under ``systems``."""
+        return {
+            "name": self.name,
+            "source": self.source,
+            "protocol": self.protocol,
+            "coverage": self.coverage.to_dict(),
+            "scores": [score.to_dict() for score in self.scores],
+            "slices": [],
+        }
+
+    def __str__(self) -> str:
+        width = max((len(score.metric) for score in self.scores), default=0)
+        head = f"{self.name}  {self.coverage.scored_turns} turns, protocol {self.protocol}"
+        return "\n".join(
+            [head, *(f"  {score.metric:<{width}}  {_shown(score)}" for score in self.scores), *self.notes]
+        )
+
+
+def _shown(score: Score) -> str:
+    if score.value is None:
+        return f"undefined: {score.why}"
+    counted = f"{score.total}" if score.count is None else f"{score.count} / {score.total}"
+    return f"{100 * score.value:6.2f}  {counted}"
+
+
+def score(metric: Metric, text: str, sums: Any, signature: str) -> Score:
+    """The score of summed columns."""
+    value = float(metric.value(sums))
+    count, total = metric.ratio(sums)
+    if math.isnan(value):
+        return Score(text, None, count, total, signature, why=metric.empty)
+    return Score(text, value, count, total, signature)
+
+
+def document(results: Iterable[Result]) -> dict[str, Any]:
+    """The JSON document of several systems."""
+    return {"schema": SCHEMA, "systems": [result.system() for result in results], "comparisons": []}
+
+
+def to_json(value: Any) -> str:
+    """Strict JSON, indented: a number that is not finite becomes null, never NaN."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"

@@ -1,0 +1,107 @@
+"""Normalisers: functions ``(slot, value) -> value`` that a protocol lists by name, in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+__all__ = ["DELETIONS", "DONTCARE", "NORMALISERS", "is_deletion"]
+
+DONTCARE: frozenset[str] = frozenset(
+    {
+        "dontcare",
+        "dont care",
+        "don't care",
+        "do n't care",
+        "do nt care",
+        "do not care",
+        "does not care",
+        "doesn't care",
+    }
+)
+"""The spellings of "no preference", folded."""
+
+DELETIONS: frozenset[str] = frozenset({"[delete]", "none"})
+"""The words that take a slot out of the state in a file of updates; null does so too."""
+
+
+def is_deletion(value: object) -> bool:
+    """Whether a value in an update deletes its slot: null, "[DELETE]" or "none".
+
+    >>> is_deletion("[DELETE]"), is_deletion(None), is_deletion("nonesuch")
+    (True, True, False)
+    """
+    return value is None or (isinstance(value, str) and value.strip().casefold() in DELETIONS)
+
+
+def casefold(slot: str, value: str) -> str:
+    """Letter case does not count."""
+    return value.casefold()
+
+
+def whitespace(slot: str, value: str) -> str:
+    """Runs of white space are one blank, none at the ends."""
+    return " ".join(value.split())
+
+
+_SPELLING = {
+    "center": "centre",
+    "guesthouse": "guest house",
+    "guest-house": "guest house",
+    "guesthouses": "guest house",
+    "guest houses": "guest house",
+}
+
+
+def spelling(slot: str, value: str) -> str:
+    """Whole values that are one word spelt in two ways: center and centre, guesthouse and guest house.
+
+    >>> spelling("hotel-area", "center"), spelling("hotel-name", "arts center hotel")
+    ('centre', 'arts center hotel')
+    """
+    return _SPELLING.get(value, value)
+
+
+_TIME = re.compile(
+    r"""^(?:(?:at|by|after|before|around|about)\s)?   # a preposition that a span often takes along
+        (\d{1,2})                                     # hour
+        (?:\s?[:.]\s?(\d{2}))?                        # minutes
+        \s?(a\.?m\.?|p\.?m\.?)?$                      # half of the day""",
+    re.VERBOSE,
+)
+_TIME_SLOT = re.compile(r"(?:time|arrive ?by|leave ?at|arrive|leave)$")
+
+
+def times(slot: str, value: str) -> str:
+    """Times of day as HH:MM: 5pm is 17:00, 9:15 is 09:15, 24:10 is 00:10, 12:30 pm stays 12:30.
+
+    Applies to slots of times only, and to values that are a time and nothing else; a bare number without
+    minutes or am/pm is left alone.
+
+    >>> times("restaurant-book time", "5pm"), times("train-leaveat", "9:15")
+    ('17:00', '09:15')
+    >>> times("taxi-leaveat", "24:10"), times("taxi-arriveby", "12:30 pm"), times("hotel-stars", "4")
+    ('00:10', '12:30', '4')
+    """
+    if not _TIME_SLOT.search(slot):
+        return value
+    found = _TIME.match(value)
+    if not found or not (found[2] or found[3]):
+        return value
+    hour, minute, half = int(found[1]), found[2] or "00", (found[3] or "")[:1]
+    if hour > 24 or int(minute) > 59 or (half and not 1 <= hour <= 23):
+        return value
+    if half == "p" and hour < 12:
+        hour += 12
+    elif half == "a" and hour == 12:
+        hour = 0
+    return f"{hour % 24:02}:{minute}"
+
+
+NORMALISERS: dict[str, Callable[[str, str], str]] = {
+    "casefold": casefold,
+    "whitespace": whitespace,
+    "spelling": spelling,
+    "times": times,
+}
+"""What ``states.normalise`` of a protocol may list."""
