@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dsteval.dialogue import Dialogue as Dialogue
     from dsteval.dialogue import Turn as Turn
     from dsteval.errors import DstevalError as DstevalError
-    from dsteval.evaluate import evaluate as evaluate
+    from dsteval.evaluation import evaluate as evaluate
     from dsteval.metrics.aga import AGA as AGA
     from dsteval.metrics.fga import FGA as FGA
     from dsteval.metrics.jga import JGA as JGA
@@ -46,7 +46,7 @@ _HOMES = {
     "Turn": "dsteval.dialogue",
     "TurnF1": "dsteval.metrics.turn_f1",
     "TurnMatch": "dsteval.metrics.turn_match",
-    "evaluate": "dsteval.evaluate",
+    "evaluate": "dsteval.evaluation",
 }
 
 __all__ = ["__version__", *_HOMES]

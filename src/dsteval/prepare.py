@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from dsteval.dialogue import Dialogue, Frame, Item, Items, Side, Turn, Value
+from dsteval.dialogue import Dialogue, Frame, Item, Items, Side, Value
 from dsteval.errors import Problems, ProtocolError
 from dsteval.protocol import Protocol
 from dsteval.values.normalise import DONTCARE, NORMALISERS, is_deletion
@@ -171,15 +171,11 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
     its last frame.
     """
     turns = dialogue.turns
-    frames = [_frames(turn, side) for turn in turns]
-    if any(frame is not None for frame in frames):
+    frames = [turn.ref_frames if side == "ref" else turn.pred_frames for turn in turns]
+    if frames.count(None) < len(frames):
         return _carry([frame or [] for frame in frames], side in dialogue.updates)
     states = [turn.ref if side == "ref" else turn.pred for turn in turns]
-    return [] if any(state is None for state in states) else states  # type: ignore[return-value]
-
-
-def _frames(turn: Turn, side: Side) -> list[Frame] | None:
-    return turn.ref_frames if side == "ref" else turn.pred_frames
+    return [] if None in states else states  # type: ignore[return-value]
 
 
 def _carry(turns: list[list[Frame]], updates: bool) -> list[Items]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from dsteval.cli.options import emit, form_option, input_options, open_named
-from dsteval.explain import explain
+from dsteval.explanation import explain
 from dsteval.readers import Source
 from dsteval.render.explanation import explanation_table, show_explanation
 

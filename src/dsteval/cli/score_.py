@@ -10,7 +10,7 @@ import click
 
 from dsteval import readers
 from dsteval.cli.options import emit, form_option, input_options, open_named
-from dsteval.evaluate import evaluate
+from dsteval.evaluation import evaluate
 from dsteval.readers import Source
 from dsteval.render.scores import scores_table
 from dsteval.result import document

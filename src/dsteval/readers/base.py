@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from dsteval.dialogue import Dialogue, Items, Side, Turn, Value
+from dsteval.dialogue import Dialogue, Item, Items, Side, Turn, Value
 from dsteval.errors import Problems
 from dsteval.readers.json_text import Pairs
 from dsteval.readers.source import Source
@@ -47,6 +47,10 @@ class _SlotNames(dict[str, str]):
         return name
 
 
+_TEXT = frozenset({str})
+_OBJECTS = (dict, Pairs)
+
+
 class Flattener:
     """Turns decoded states, flat or nested by domain, into items; collects values that are none."""
 
@@ -57,24 +61,34 @@ class Flattener:
     def items(self, state: Any, dialogue: str, turn: int) -> Items:
         """The items of one state, in file order."""
         items: Items = []
-        if not isinstance(state, dict | Pairs):
+        if not isinstance(state, _OBJECTS):
             expected = "a state, an object of slots"
             self.problems.add(dialogue, turn, expected=expected, found=shown(state))
             return items
-        for key, value in state.items() if isinstance(state, dict) else state:
-            if type(value) is str:
+        for key, value in state.items() if type(state) is dict else state:
+            kind = type(value)
+            if kind is str:
                 items.append((key, value))
-            elif isinstance(value, dict | Pairs):
-                names = self._names.get(key)
-                if names is None:
-                    names = self._names[key] = _SlotNames(key)
-                for slot, inner in value.items() if isinstance(value, dict) else value:
-                    if type(inner) is not str:
-                        inner = self.value(inner, dialogue, turn, names[slot])
-                    items.append((names[slot], inner))
+            elif kind is dict:
+                names = self._names.get(key) or self._domain(key)
+                if _TEXT.issuperset(map(type, value.values())):
+                    items.extend(zip(map(names.__getitem__, value), value.values(), strict=True))
+                else:
+                    items.extend(self._values(names, value.items(), dialogue, turn))
+            elif kind is Pairs:
+                items.extend(self._values(self._domain(key), value, dialogue, turn))
             else:
                 items.append((key, self.value(value, dialogue, turn, key)))
         return items
+
+    def _domain(self, domain: str) -> _SlotNames:
+        return self._names.setdefault(domain, _SlotNames(domain))
+
+    def _values(
+        self, names: _SlotNames, slots: Iterable[tuple[str, Any]], dialogue: str, turn: int
+    ) -> Iterator[Item]:
+        for slot, value in slots:
+            yield names[slot], self.value(value, dialogue, turn, names[slot])
 
     def value(self, value: Any, dialogue: str, turn: int, slot: str) -> Value:
         """One value: a text, a list of texts as a set of alternatives, null; an integer is read as its text."""

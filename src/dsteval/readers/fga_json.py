@@ -14,7 +14,13 @@ from dsteval.readers.source import Source
 
 __all__ = ["FGA_JSON"]
 
-_SHALLOW = msgspec.json.Decoder(dict[str, dict[str, msgspec.Raw]])
+
+class _Both(msgspec.Struct, forbid_unknown_fields=True):
+    gt: msgspec.Raw
+    pr: msgspec.Raw
+
+
+_SHALLOW = msgspec.json.Decoder(dict[str, _Both])
 
 
 class _FgaJson(Reader):
@@ -63,27 +69,26 @@ class _Reading:
             shallow = _SHALLOW.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-        keys = len(shallow)
+        keys = 3 * len(shallow)
         turns = []
         known: dict[bytes, tuple[Items, int]] = {}
-        for label, turn in shallow.items():
-            number = turn_number(label)
-            if number is None or "gt" not in turn or "pr" not in turn:
+        for label, both in shallow.items():
+            if not label.isdecimal():
                 return None
+            number = int(label)
             sides = []
-            for key, state in turn.items():
-                text = bytes(state)
+            for raw_state in (both.gt, both.pr):
+                text = bytes(raw_state)
                 found = known.get(text)
                 if found is None:
                     value = msgspec.json.decode(text)
-                    if key in ("gt", "pr") and type(value) is not dict:
+                    if type(value) is not dict:
                         return None
-                    items = self.flattener.items(value, name, number) if key in ("gt", "pr") else []
+                    items = self.flattener.items(value, name, number)
                     found = known[text] = (items, count_keys(value))
-                keys += 1 + found[1]
-                sides.append((key, found[0]))
-            both = dict(sides)
-            turns.append(Turn(number, both["gt"], both["pr"]))
+                keys += found[1]
+                sides.append(found[0])
+            turns.append(Turn(number, sides[0], sides[1]))
         if keys != keys_in_bytes(data):
             return None
         self.turns += len(turns)

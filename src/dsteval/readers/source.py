@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dsteval.errors import ReadError, first_few
-from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure, keys_in_bytes
+from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure
 
 __all__ = ["Source"]
 
@@ -112,13 +112,21 @@ class Source:
             raise ReadError(where=self.name, expected="a JSON object of dialogues", found="a list")
         if not top:
             raise ReadError(where=self.name, expected="at least one dialogue", found="none")
-        inner = 0
-        for name, raw in top.items():
-            if isinstance(raw, msgspec.Raw):
-                inner += keys_in_bytes(bytes(raw))
-            yield name, raw
-        if self.data and inner + len(top) != keys_in_bytes(self.data):
+        if self.data and not self._are_all(top):
             self._check_names(expected)
+        yield from top.items()
+
+    def _are_all(self, top: dict[str, Any]) -> bool:
+        """Whether the bytes are these members one after the other, so that none was named twice and lost."""
+        data = self.data
+        at = data.index(b"{") + 1
+        for name, raw in top.items():
+            for piece, between in ((f'"{name}"'.encode(), b","), (b":", b""), (bytes(raw), b"")):
+                found = data.find(piece[:1], at)
+                if data[at:found].strip(b" \t\r\n") not in (b"", between) or not data.startswith(piece, found):
+                    return False
+                at = found + len(piece)
+        return data[at:].strip() == b"}"
 
     def _check_names(self, expected: str) -> None:
         pairs = decode_pairs(self.data)

@@ -7,7 +7,7 @@ from typing import IO
 
 from rich.markup import escape
 
-from dsteval.explain import Explanation, SlotLine, TurnLine
+from dsteval.explanation import Explanation, SlotLine, TurnLine
 from dsteval.render.table import Cell, Table
 from dsteval.render.terminal import console
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from dsteval import readers
 from dsteval._version import __version__
 from dsteval.align import Aligner
-from dsteval.compare import Comparer
+from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue, Side
 from dsteval.errors import OptionError, ProtocolError
 from dsteval.metrics import Metric, parse, total

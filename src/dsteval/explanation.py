@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from dsteval import readers
-from dsteval.compare import Comparer
+from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import AlignmentError, MetricError, unknown
-from dsteval.evaluate import Evaluation, Input, label_of, open_input
+from dsteval.evaluation import Evaluation, Input, label_of, open_input
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
 from dsteval.outcomes import Outcomes
