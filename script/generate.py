@@ -1,6 +1,6 @@
 """Writes random tracker output in FGA JSON, as large as asked: states grow, change, shrink, and errors last.
 
-    python script/generate.py DIALOGUES PATH [SEED]
+python script/generate.py DIALOGUES PATH [SEED]
 """
 
 from __future__ import annotations
@@ -12,7 +12,18 @@ from pathlib import Path
 
 SLOTS = {
     "attraction": ["area", "name", "type"],
-    "hotel": ["area", "book day", "book people", "book stay", "internet", "name", "parking", "pricerange", "stars", "type"],
+    "hotel": [
+        "area",
+        "book day",
+        "book people",
+        "book stay",
+        "internet",
+        "name",
+        "parking",
+        "pricerange",
+        "stars",
+        "type",
+    ],
     "restaurant": ["area", "book day", "book people", "book time", "food", "name", "pricerange"],
     "taxi": ["arriveby", "departure", "destination", "leaveat"],
     "train": ["arriveby", "book people", "day", "departure", "destination", "leaveat"],

@@ -22,7 +22,7 @@ from dsteval.readers import Source
 from dsteval.result import Result, Score, score
 from dsteval.values.slots import MULTIWOZ
 
-__all__ = ["Evaluation", "Input", "evaluate", "open_input"]
+__all__ = ["Evaluation", "Input", "evaluate", "label_of", "open_input", "system_name"]
 
 Input: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | Source"
 """A path, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
@@ -66,7 +66,7 @@ def evaluate(
         if progress is not None:
             progress()
     outcomes = run.scoped(comparer)
-    return run.result(resolved, outcomes, name or label_of(pred_source), comparer)
+    return run.result(resolved, outcomes, name or system_name(label_of(pred_source)), comparer)
 
 
 class Evaluation:
@@ -228,6 +228,20 @@ def open_input(value: Input, name: str) -> Source | Iterable[Dialogue]:
     if isinstance(first, Dialogue):
         return chain([first], items)
     return Source.of(name, [] if first is None else [first, *items])
+
+
+def system_name(label: str) -> str:
+    """A system's name where none is given: the file's, without the suffixes of formats and packers.
+
+    >>> system_name("pred.json.gz"), system_name("my.model.v2.jsonl")
+    ('pred', 'my.model.v2')
+    """
+    while (stem := label.rpartition("."))[2].casefold() in _SUFFIXES and stem[0]:
+        label = stem[0]
+    return label
+
+
+_SUFFIXES = frozenset({"csv", "gz", "json", "jsonl", "tsv", "txt", "zip"})
 
 
 def label_of(source: Source | Iterable[Dialogue]) -> str:

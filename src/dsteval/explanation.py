@@ -12,7 +12,7 @@ from dsteval import readers
 from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import AlignmentError, MetricError, unknown
-from dsteval.evaluation import Evaluation, Input, label_of, open_input
+from dsteval.evaluation import Evaluation, Input, label_of, open_input, system_name
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
 from dsteval.outcomes import Outcomes
@@ -104,7 +104,9 @@ def explain(
         raise AlignmentError(where=f"dialogue {dialogue!r}", found=f"a dialogue not scored: {left_out}")
     outcomes = run.scoped(comparer)
     turns = _turns(*found, outcomes, fga, run.protocol.scope.bits)
-    return Explanation(found[0].id, name or label_of(pred_source), run.protocol.label, str(fga), tuple(turns))
+    return Explanation(
+        found[0].id, name or system_name(label_of(pred_source)), run.protocol.label, str(fga), tuple(turns)
+    )
 
 
 def _fga(run: Evaluation, metric: str | Metric) -> Metric:

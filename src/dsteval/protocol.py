@@ -12,13 +12,13 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from dsteval.errors import OptionError, ProtocolError, unknown
+from dsteval.plugins import installed
 from dsteval.values.normalise import NORMALISERS
 from dsteval.values.slots import SPELLINGS
 
@@ -162,8 +162,7 @@ def _bundled() -> dict[str, str]:
 
 def names() -> list[str]:
     """The names of all protocols at hand, ``exact`` first; others' come by entry points ``dsteval.protocols``."""
-    installed = {point.name for point in entry_points(group="dsteval.protocols")}
-    return sorted({*_bundled(), *installed}, key=lambda name: (name != "exact", name))
+    return sorted({*_bundled(), *installed("protocols")}, key=lambda name: (name != "exact", name))
 
 
 @cache
@@ -180,8 +179,8 @@ def load(name: str) -> Protocol:
         if not path.is_file():
             raise ProtocolError(where=name, expected="a protocol's TOML file", found="no such file")
         return _parse(path.read_text(encoding="utf-8"), name)
-    for point in entry_points(group="dsteval.protocols", name=name):
-        found = point.load()
+    if name in installed("protocols"):
+        found = installed("protocols")[name].load()
         return found if isinstance(found, Protocol) else _parse(str(found), f"protocol {name}")
     raise ProtocolError(unknown("protocol", name, names(), "dsteval list protocols"))
 

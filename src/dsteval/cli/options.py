@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +12,6 @@ import click
 
 from dsteval.errors import OptionError, unknown
 from dsteval.render.table import FORMS, Table
-from dsteval.render.terminal import as_text, show
 from dsteval.result import to_json
 
 __all__ = ["OneOf", "emit", "form_option", "input_options", "open_named", "write_out"]
@@ -91,24 +91,22 @@ def emit(
     ``text`` prints the text form where that is more than tables.
     """
     form = _form(form, out)
-    if form == "text" and out is None:
-        if text is not None:
-            text(sys.stdout)
-        else:
-            show(tables)
-        return
-    if form == "json":
+    if form == "text":
+        from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
+
+        printed = text or (lambda stream: show(tables, stream))
+        if out is None:
+            printed(sys.stdout)
+            return
+        written = _captured(printed)
+    elif form == "json":
         written = to_json(document)
-    elif form == "text":
-        written = as_text(tables) if text is None else _captured(text)
     else:
         written = "\n".join(FORMS[form](table) for table in tables)
     write_out(written, out)
 
 
 def _captured(text: Callable[[Any], None]) -> str:
-    import io
-
     buffer = io.StringIO()
     text(buffer)
     return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))

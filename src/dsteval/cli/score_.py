@@ -48,7 +48,7 @@ def command(
         source = Source.open(path)
         reference = None if ref is None else Source.open(ref)
         _say(source, format)
-        if reference is not None:
+        if reference is not None and not results:
             _say(reference, ref_format)
         with _progress(source) as tick:
             result = evaluate(

@@ -8,11 +8,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
 
 from dsteval.errors import MetricError, unknown
 from dsteval.metrics.base import Counts, Metric, Parameter, total
 from dsteval.metrics.text import split
+from dsteval.plugins import installed
 
 __all__ = ["Counts", "Metric", "Parameter", "find", "names", "parse", "total"]
 
@@ -29,15 +29,15 @@ def _bundled() -> dict[str, Metric]:
 
 def names() -> list[str]:
     """The names of all metrics at hand."""
-    return sorted({*_bundled(), *(point.name for point in entry_points(group="dsteval.metrics"))})
+    return sorted({*_bundled(), *installed("metrics")})
 
 
 def find(name: str) -> Metric:
     """The metric of that name, without parameters. Raises MetricError where there is none."""
     if name in _bundled():
         return _bundled()[name]
-    for point in entry_points(group="dsteval.metrics", name=name):
-        metric = point.load()
+    if name in installed("metrics"):
+        metric = installed("metrics")[name].load()
         if isinstance(metric, Metric):
             return metric
     raise MetricError(unknown("metric", name, names(), "dsteval list metrics"))

@@ -9,10 +9,10 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import entry_points
 
 from dsteval.dialogue import Dialogue, Side
 from dsteval.errors import OptionError, ReadError, unknown
+from dsteval.plugins import installed
 from dsteval.readers.base import Reader
 from dsteval.readers.source import Source
 
@@ -31,7 +31,7 @@ def _bundled() -> dict[str, Reader]:
 
 @cache
 def _installed() -> dict[str, Reader]:
-    loaded = (point.load() for point in entry_points(group="dsteval.readers"))
+    loaded = (point.load() for point in installed("readers").values())
     return {reader.name: reader for reader in loaded if isinstance(reader, Reader)}
 
 

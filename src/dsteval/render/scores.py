@@ -40,11 +40,11 @@ def _percent(score: Score) -> str | None:
 
 
 def _notes(results: Sequence[Result]) -> list[str]:
-    notes = []
+    shared: dict[str, list[str]] = {}
     for result in results:
         coverage = result.coverage
         mine = [
-            f"{result.name}: {coverage.scored_dialogues} of {coverage.ref_dialogues} dialogues, "
+            f"{coverage.scored_dialogues} of {coverage.ref_dialogues} dialogues, "
             f"{coverage.scored_turns} of {coverage.ref_turns} turns, |S| = {result.outcomes.n_slots}"
         ]
         undefined: dict[str, list[str]] = {}
@@ -55,7 +55,11 @@ def _notes(results: Sequence[Result]) -> list[str]:
         mine += result.notes
         # Every score of a system shares what follows the metric.
         mine.append(f"signature {result.scores[0].signature.partition('|')[2]}")
-        notes += [mine[0], *(f"  {line}" for line in mine[1:])]
+        shared.setdefault("\n".join(mine), []).append(result.name)
+    notes = []
+    for block, names in shared.items():
+        first, *rest = block.split("\n")
+        notes += [f"{', '.join(names)}: {first}", *(f"  {line}" for line in rest)]
     notes.append("per cent; " + ", ".join([*_legend(results)]) if _legend(results) else "per cent")
     return notes
 

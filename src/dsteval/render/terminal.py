@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from typing import IO
 
@@ -13,7 +12,7 @@ from rich.table import Table as RichTable
 
 from dsteval.render.table import Table, text
 
-__all__ = ["as_text", "console", "show"]
+__all__ = ["console", "show"]
 
 _WIDE = 400  # a pipe has no width; nothing is wrapped there
 
@@ -35,13 +34,6 @@ def show(tables: list[Table], file: IO[str] | None = None) -> None:
         out.print(_rich(table.transposed() if narrow else table))
         for note in table.notes:
             out.print(escape(note), style="dim")
-
-
-def as_text(tables: list[Table]) -> str:
-    """The tables as plain text, for a file."""
-    buffer = io.StringIO()
-    show(tables, buffer)
-    return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
 
 
 def _rich(table: Table) -> RichTable:

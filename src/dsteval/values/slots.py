@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 __all__ = ["MULTIWOZ", "SPELLINGS", "canonical", "domain_of"]
 
@@ -52,6 +53,7 @@ _BOOKING = {
 _SPLIT = re.compile(r"^\[?(\w+?)\]?\s*(?:->|--|-|\s)\s*(.+)$")
 
 
+@cache
 def canonical(name: str) -> str:
     """The one spelling of a slot name: ``hotel-bookDay``, ``hotel day`` and ``hotel-book_day`` are one slot.
 
