@@ -94,16 +94,20 @@ def dialogue(rng: random.Random, turns: int) -> dict[str, dict[str, State]]:
     return written
 
 
-def generate(count: int, path: Path, seed: int = 0) -> int:
-    """Write ``count`` dialogues of about 7.4 turns each; returns the number of turns."""
+def generate(count: int, path: Path, seed: int = 0, turns: int | None = None) -> int:
+    """Write ``count`` dialogues of about 7.4 turns each, or as many as make ``turns``; returns the turns."""
     rng = random.Random(seed)
     total = 0
     with path.open("w", encoding="utf-8") as out:
         for number in range(count):
-            turns = min(18, max(2, round(rng.gauss(7.39, 2.5))))
-            total += turns
+            if total == turns:
+                break
+            length = min(18, max(2, round(rng.gauss(7.39, 2.5))))
+            if turns is not None:
+                length = min(length, turns - total)
+            total += length
             out.write("{" if number == 0 else ",\n")
-            out.write(f'"GEN{number:06}.json": {json.dumps(dialogue(rng, turns))}')
+            out.write(f'"GEN{number:06}.json": {json.dumps(dialogue(rng, length))}')
         out.write("}\n")
     return total
 
