@@ -5,20 +5,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, Turn, canonical_id
 from dsteval.errors import AlignmentError, first_few
+from dsteval.overlap import no_overlap
 from dsteval.prepare import State, written_states
 from dsteval.protocol import Scope
 
-__all__ = ["Aligner", "Coverage", "Fingerprint", "user_turns"]
+__all__ = ["Aligner", "Coverage", "Fingerprint", "Policy", "user_turns"]
 
 
 @dataclass
 class Coverage:
     """Which dialogues and turns of the reference were scored, and which have no partner.
 
-    ``left_out`` are the dialogues that the protocol leaves out. ``differs`` counts the turns where the
+    ``missing`` are reference dialogues without prediction, ``extra`` predicted ones without reference,
+    ``left_out`` those that the protocol, or --missing skip, leaves out. ``filled`` counts turns that were scored
+    as empty because their prediction is missing. ``differs`` counts the turns where the
     reference given separately and the one inside the predictions' file are not the same.
     """
 
@@ -30,6 +34,8 @@ class Coverage:
     extra: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     differs: int = 0
+    filled: int = 0
+    lengths: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, object]:
         """The block ``coverage`` of the JSON."""
@@ -101,57 +107,80 @@ StatesOf = Callable[[Dialogue], list[State]]
 """Prepares the reference states of a dialogue, to tell whether two references differ."""
 
 
+@dataclass(frozen=True)
+class Policy:
+    """What is done where one side lacks what the other has.
+
+    ``missing``: a reference dialogue without prediction, or without some of its turns, is an ``error``, is scored
+    as ``empty``, or is left out and named (``skip``). ``extra``: a predicted dialogue without reference is an
+    ``error`` or ignored and named.
+    """
+
+    missing: Literal["error", "empty", "skip"] = "error"
+    extra: Literal["error", "ignore"] = "error"
+
+
 class Aligner:
     """Yields dialogues that carry both sides, and raises at the end if any had no partner.
 
     ``coverage`` and ``fingerprint`` are complete once the iteration is.
     """
 
-    def __init__(self, scope: Scope, ref_states: StatesOf, source: str = "") -> None:
+    def __init__(self, scope: Scope, ref_states: StatesOf, source: str = "", policy: Policy | None = None) -> None:
         self.coverage = Coverage()
         self.fingerprint = Fingerprint()
         self.source = source
+        self.policy = policy or Policy()
         self._leave_out = {canonical_id(name) for name in scope.leave_out}
         self._ref_states = ref_states
         self._gaps: list[tuple[str, list[int]]] = []
         self._lengths: list[tuple[str, int, int]] = []
         self._bare: dict[Side, list[str]] = {"ref": [], "pred": []}
-        self._read = 0
+        self._read: list[str] = []
+        self._ref_ids: list[str] = []
+        self._alone = False
         self._seen: set[str] = set()
 
     def pair(self, pred: Iterable[Dialogue], ref: Iterable[Dialogue] | None = None) -> Iterator[Dialogue]:
         """Pair by dialogue id and turn number; without ``ref`` each dialogue must carry its own reference."""
         references = None if ref is None else self._index(ref)
         for dialogue in pred:
-            self._read += 1
+            self._read.append(dialogue.id)
+            self._alone |= dialogue.alone
             key = canonical_id(dialogue.id)
             self._check_twice(key, dialogue.id, "predictions")
-            if not self._number(dialogue):
-                continue
             paired = self._own(dialogue) if references is None else self._with(dialogue, references.pop(key, None))
-            if paired is None or not self._predicted(paired):
-                continue
-            if key in self._leave_out:
-                self.coverage.left_out.append(dialogue.id)
-                continue
-            self.coverage.scored_dialogues += 1
-            self.coverage.scored_turns += len(paired.turns)
-            yield paired
-        self.coverage.missing = [dialogue.id for dialogue in (references or {}).values()]
+            if paired is not None and self._predicted(paired):
+                yield from self._scored(key, paired)
+        for key, reference in (references or {}).items():
+            self.coverage.missing.append(reference.id)
+            if self.policy.missing == "empty":
+                self.coverage.filled += len(reference.turns)
+                yield from self._scored(key, _filled(reference, {}))
         self._check()
+
+    def _scored(self, key: str, dialogue: Dialogue) -> Iterator[Dialogue]:
+        if key in self._leave_out:
+            self.coverage.left_out.append(dialogue.id)
+            return
+        self.coverage.scored_dialogues += 1
+        self.coverage.scored_turns += len(dialogue.turns)
+        yield dialogue
 
     def _index(self, ref: Iterable[Dialogue]) -> dict[str, Dialogue]:
         references: dict[str, Dialogue] = {}
         for dialogue in ref:
             key = canonical_id(dialogue.id)
+            self._ref_ids.append(dialogue.id)
             self._check_twice(key, dialogue.id, "reference")
             if not self._number(dialogue):
                 continue
-            if not written_states(dialogue, "ref"):
+            if dialogue.turns and not written_states(dialogue, "ref"):
                 self._bare["ref"].append(dialogue.id)
             self._count_reference(dialogue)
             references[key] = dialogue
         self._seen.clear()
+        self._check_gaps(len(self._ref_ids))
         self._check_bare("ref", "")
         return references
 
@@ -171,6 +200,9 @@ class Aligner:
         self.coverage.ref_turns += len(dialogue.turns)
 
     def _number(self, dialogue: Dialogue) -> bool:
+        """Number the user turns 0, 1, 2, ...; False, and noted, where the keys do not allow it."""
+        if dialogue.gaps:
+            return True
         keys = [turn.number for turn in dialogue.turns]
         numbers = user_turns(keys)
         if numbers is None:
@@ -183,10 +215,12 @@ class Aligner:
 
     def _own(self, dialogue: Dialogue) -> Dialogue | None:
         """A dialogue whose file holds both sides; a bit file has no reference, and its turns are counted."""
+        if not self._number(dialogue):
+            return None
         if dialogue.turns and dialogue.turns[0].bits is not None:
             self.coverage.ref_dialogues += 1
             self.coverage.ref_turns += len(dialogue.turns)
-        elif not written_states(dialogue, "ref"):
+        elif dialogue.turns and not written_states(dialogue, "ref"):
             self._bare["ref"].append(dialogue.id)
             return None
         else:
@@ -205,43 +239,62 @@ class Aligner:
         if ref is None:
             self.coverage.extra.append(dialogue.id)
             return None
-        if len(ref.turns) != len(dialogue.turns):
-            self._lengths.append((dialogue.id, len(ref.turns), len(dialogue.turns)))
-            return None
+        numbers = [turn.number for turn in ref.turns]
+        keys = [turn.number for turn in dialogue.turns]
+        straight = keys == numbers or user_turns(keys) == numbers
+        if not straight:
+            return self._uneven(dialogue, ref, keys, numbers)
         if written_states(dialogue, "ref"):
             pairs = zip(self._ref_states(ref), self._ref_states(dialogue), strict=True)
             self.coverage.differs += sum(a != b for a, b in pairs)
-        turns = [_merge(r, p) for r, p in zip(ref.turns, dialogue.turns, strict=True)]
-        sides: dict[Side, Dialogue] = {"ref": ref, "pred": dialogue}
-        updates = tuple(side for side, source in sides.items() if side in source.updates)
-        return Dialogue(dialogue.id, turns, ref.doubles or dialogue.doubles, updates)
+        return _filled(ref, dict(zip(numbers, dialogue.turns, strict=True)), dialogue)
+
+    def _uneven(self, dialogue: Dialogue, ref: Dialogue, keys: list[int], numbers: list[int]) -> Dialogue | None:
+        """A prediction whose turns are not the reference's: an error, left out, or filled with empty states."""
+        told = f"{dialogue.id}: reference {len(numbers)} turns, predicted {len(keys)}"
+        # Keys 0, 2, 4 of a file with holes may count utterances or user turns: that is not for us to guess.
+        clear = dialogue.keyed and set(keys) < set(numbers) and (len(keys) < 2 or user_turns(keys) in (None, keys))
+        if self.policy.missing == "empty" and clear:
+            self.coverage.filled += len(numbers) - len(keys)
+            self.coverage.lengths.append(told)
+            return _filled(ref, dict(zip(keys, dialogue.turns, strict=True)), dialogue)
+        if self.policy.missing == "skip":
+            self.coverage.lengths.append(told)
+            self.coverage.left_out.append(dialogue.id)
+        elif len(keys) == len(numbers):
+            self._gaps.append((dialogue.id, keys))
+        else:
+            self._lengths.append((dialogue.id, len(numbers), len(keys)))
+        return None
 
     def _check(self) -> None:
         """Raise what stands between the two sides, all dialogues of a kind in one message."""
-        where = self.source
-        if self._gaps:
-            name, keys = self._gaps[0]
-            raise AlignmentError(
-                where=f"{where}, dialogue {name!r}" if where else f"dialogue {name!r}",
-                expected="turns numbered 0, 1, 2, ... or, counting all utterances, 0, 2, 4, ...",
-                found=", ".join(map(str, keys[:8])) + (", ..." if len(keys) > 8 else ""),
-                extent=_extent([name for name, _ in self._gaps], self._read, "dialogues"),
-                remedy="Number the user turns without gaps.",
-            )
+        self._check_gaps(len(self._read))
         self._check_bare("ref", "Give the reference with --ref.")
         self._check_bare("pred", "Give the tracker's output as FILE, the reference with --ref.")
         if self._lengths:
             listed = [f"{name}: reference {r} turns, predicted {p}" for name, r, p in self._lengths]
             raise AlignmentError(
-                where=where,
+                where=self.source,
                 expected="as many predicted turns as the reference has",
                 found="; ".join(listed[:3]),
                 extent=f"{len(listed)} of {self.coverage.ref_dialogues} dialogues",
-                remedy="Write a state for every user turn.",
+                remedy="Write a state for every user turn, or leave these dialogues out with --missing skip.",
             )
         self._check_partners()
         if not self.coverage.scored_turns:
-            raise AlignmentError(where=where, expected="at least one turn to score", found="none")
+            raise AlignmentError(where=self.source, expected="at least one turn to score", found="none")
+
+    def _check_gaps(self, total: int) -> None:
+        if self._gaps:
+            name, keys = self._gaps[0]
+            raise AlignmentError(
+                where=f"{self.source}, dialogue {name!r}" if self.source else f"dialogue {name!r}",
+                expected="turns numbered 0, 1, 2, ... or, counting all utterances, 0, 2, 4, ...",
+                found=", ".join(map(str, keys[:8])) + (", ..." if len(keys) > 8 else ""),
+                extent=f"{len(self._gaps)} of {total} dialogues, {first_few([name for name, _ in self._gaps])}",
+                remedy="Number the user turns without gaps, or fill them with --missing empty.",
+            )
 
     def _check_bare(self, side: Side, remedy: str) -> None:
         bare = self._bare[side]
@@ -250,34 +303,56 @@ class Aligner:
             raise AlignmentError(
                 where=self.source,
                 expected=f"a {name} state at every turn",
-                found=f"{len(bare)} of {self._read or len(bare)} dialogues without ({first_few(bare)})",
+                found=f"{len(bare)} of {len(self._read or self._ref_ids)} dialogues without ({first_few(bare)})",
                 remedy=remedy,
             )
 
     def _check_partners(self) -> None:
-        missing, extra = self.coverage.missing, self.coverage.extra
+        missing = self.coverage.missing if self.policy.missing == "error" else []
+        extra = self.coverage.extra if self.policy.extra == "error" else []
         if not missing and not extra:
             return
-        found = []
+        if self._ref_ids and self._read and len(self.coverage.missing) == len(self._ref_ids):
+            raise no_overlap(self.source, self._ref_ids, self._read)
+        if self._alone:
+            raise AlignmentError(
+                where=self.source,
+                expected="as many instances as the reference has: the position is the key",
+                found=f"{len(self._read)} against {len(self._ref_ids)}",
+            )
+        found, remedies = [], []
         if missing:
             total = self.coverage.ref_dialogues
             found.append(
                 f"{len(missing)} of {total} reference dialogues without prediction ({first_few(missing)})"
             )
+            remedies.append("score the missing ones as empty with --missing empty, or leave them out with skip")
         if extra:
             found.append(
-                f"{len(extra)} of {self._read} predicted dialogues without reference ({first_few(extra)})"
+                f"{len(extra)} of {len(self._read)} predicted ones without reference ({first_few(extra)})"
             )
+            remedies.append("ignore the others with --extra ignore")
+        remedy = "; ".join(remedies)
         raise AlignmentError(
             where=self.source,
             expected="the same dialogues on both sides",
             found=" and ".join(found),
-            remedy="Ids match without .json and in any case; check that both files are of the same split.",
+            remedy=f"Check that both are of one split, or {remedy}.",
         )
 
 
-def _extent(names: list[str], total: int, unit: str) -> str:
-    return f"{len(names)} of {total} {unit}, {first_few(names)}"
+def _filled(ref: Dialogue, predicted: dict[int, Turn], pred: Dialogue | None = None) -> Dialogue:
+    """The reference's turns with the predicted states by number; a turn without one has an empty state."""
+    turns = []
+    for turn in ref.turns:
+        guess = predicted.get(turn.number) or Turn(turn.number, pred=[])
+        if pred is not None and guess.pred_frames is None and any(t.pred_frames is not None for t in pred.turns):
+            guess.pred_frames = []
+        turns.append(_merge(turn, guess))
+    sides: dict[Side, Dialogue | None] = {"ref": ref, "pred": pred}
+    updates = tuple(side for side, source in sides.items() if source is not None and side in source.updates)
+    doubles = ref.doubles or (pred is not None and pred.doubles)
+    return Dialogue((pred or ref).id, turns, doubles, updates, ref.gaps, ref.alone)
 
 
 def _merge(ref: Turn, pred: Turn) -> Turn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import chain, compress
 from typing import TypeAlias
 
 import numpy as np
@@ -65,7 +65,7 @@ class Comparer:
 
     def __init__(self, keep: Callable[[str], bool] | None = None) -> None:
         self.keep = keep
-        self.has_values = self.has_ref = True
+        self.has_values = self.has_ref = self.has_dialogues = True
         self.first_seen: dict[str, tuple[str, int, bool]] = {}
         self._dialogues: list[str] = []
         self._offsets = array("q", [0])
@@ -115,12 +115,16 @@ class Comparer:
         self.has_values, self.has_ref = False, bool(ref)
         unit = self._offsets[-1]
         wrong_in_ref: list[str] = []
-        for name in slots:
+        kept = [self.keep is None or self.keep(name) for name in slots]
+        names = list(compress(slots, kept))
+        ref = [{slot: value for slot, value in state.items() if slot in names} for state in ref]
+        for name in names:
             self._slots.setdefault(name, len(self._slots))
         for turn, state in zip(dialogue.turns, ref or [{}] * len(dialogue.turns), strict=True):
-            wrong = [slot for slot, bit in zip(slots, turn.bits or (), strict=True) if not bit]
+            bits = compress(turn.bits or (), kept)
+            wrong = [slot for slot, bit in zip(names, bits, strict=True) if not bit]
             flags = EXACT * (not wrong) | FIRST * (unit == self._offsets[-1])
-            known = sum(slot in state for slot in slots)
+            known = len(state)
             right = known - sum(slot in state for slot in wrong)
             pattern = self._pattern(wrong)
             self._units.extend((turn.number, -1, known, 0, right, len(wrong), 0, 0, 0, 0, pattern, flags))
@@ -131,6 +135,18 @@ class Comparer:
             wrong_in_ref.extend(slot for slot in wrong if slot in state)
             unit += 1
         self._close(dialogue, unit, ref, [], wrong_in_ref)
+
+    def add_empty(self, dialogue: Dialogue) -> None:
+        """Take in a dialogue of which no slot is kept: every turn is exact, with nothing on either side."""
+        unit = self._offsets[-1]
+        flags = EXACT | PRED_IS_PREVIOUS_REF
+        for turn in dialogue.turns:
+            first = FIRST * (unit == self._offsets[-1])
+            self._units.extend((turn.number, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, flags | first))
+            unit += 1
+        for masks in self._active:
+            masks.extend([0] * len(dialogue.turns))
+        self._close(dialogue, unit, [], [], [])
 
     def outcomes(self) -> Outcomes:
         """The table of all dialogues added so far."""
@@ -150,6 +166,7 @@ class Comparer:
             values=tuple(value if isinstance(value, str) else "|".join(sorted(value)) for value in self._values),
             has_values=self.has_values,
             has_ref=self.has_ref,
+            has_dialogues=self.has_dialogues,
         )
 
     def _row(
@@ -217,6 +234,8 @@ class Comparer:
         self, dialogue: Dialogue, unit: int, ref: list[State], pred: list[State], wrong_in_ref: list[str]
     ) -> None:
         """Count the turns of each slot, and end the dialogue."""
+        if dialogue.alone:
+            self.has_dialogues = False
         in_ref = Counter(chain.from_iterable(ref))
         in_pred = Counter(chain.from_iterable(pred))
         wrong = Counter(wrong_in_ref)

@@ -54,13 +54,18 @@ class Dialogue(msgspec.Struct):
     """A dialogue, its turns sorted by number.
 
     ``doubles`` is True where the file names a slot twice in one state. ``updates`` lists the sides that hold
-    what each turn changed instead of whole states.
+    what each turn changed instead of whole states. ``gaps`` is True where the format leaves out turns, so that
+    their numbers may skip; ``alone`` where the file gives single instances that belong to no dialogue.
+    ``keyed`` is True where the file numbers its turns, False where their position does.
     """
 
     id: str
     turns: list[Turn]
     doubles: bool = False
     updates: tuple[Side, ...] = ()
+    gaps: bool = False
+    alone: bool = False
+    keyed: bool = True
 
 
 def canonical_id(dialogue_id: str) -> str:

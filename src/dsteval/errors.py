@@ -116,6 +116,9 @@ def unknown(kind: str, name: str, known: Sequence[str], see: str = "") -> str:
     return f"{text} See: {see}." if see and near else text
 
 
+LINE = -1  # stands for the turn where a problem's place is a line of a file
+
+
 class Problems:
     """Collects what is wrong in a source, so that one message tells how much of it and where first.
 
@@ -134,20 +137,21 @@ class Problems:
         turn: int | None,
         *,
         slot: str = "",
+        line: str = "",
         expected: str = "",
         found: str,
         remedy: str = "",
     ) -> None:
-        """Note a problem; ``slot`` narrows the place."""
+        """Note a problem; ``slot`` narrows the place, ``line`` names it where no dialogue is known."""
         if not self.turns:
-            place = ", ".join([_place(dialogue, turn)] + ([f"slot {slot!r}"] if slot else []))
+            place = ", ".join([line or _place(dialogue, turn)] + ([f"slot {slot!r}"] if slot else []))
             self.first = {
                 "where": f"{self.source}, {place}" if self.source else place,
                 "expected": expected,
                 "found": found,
                 "remedy": remedy,
             }
-        self.turns[dialogue, turn] = None
+        self.turns[line or dialogue, turn if not line else LINE] = None
 
     def check(self, total: int, unit: str = "turns") -> None:
         """Raise the first problem, if there was one, as ReadError."""
@@ -161,4 +165,6 @@ class Problems:
 
 
 def _place(dialogue: str, turn: int | None) -> str:
+    if turn == LINE:
+        return dialogue
     return f"dialogue {dialogue!r}" + ("" if turn is None else f", turn {turn}")

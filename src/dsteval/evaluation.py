@@ -6,23 +6,27 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 from dsteval import readers
 from dsteval._version import __version__
-from dsteval.align import Aligner
+from dsteval.align import Aligner, Policy
 from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue, Side
-from dsteval.errors import OptionError, ProtocolError
-from dsteval.metrics import Metric, parse, total
+from dsteval.errors import OptionError, ProtocolError, unknown
+from dsteval.metrics import Counts, Metric, parse, total
+from dsteval.metrics.base import weights
+from dsteval.metrics.fga import FGA
+from dsteval.notes import notes
 from dsteval.outcomes import Outcomes
 from dsteval.prepare import Prepared, Preparer
 from dsteval.protocol import Protocol, load
 from dsteval.readers import Source
-from dsteval.result import Result, Score, score
-from dsteval.values.slots import MULTIWOZ
+from dsteval.result import Result, Score, SliceScores, score
+from dsteval.slices import BY, Slicer
+from dsteval.values.slots import MULTIWOZ, SPELLINGS
 
-__all__ = ["Evaluation", "Input", "evaluate", "label_of", "open_input", "system_name"]
+__all__ = ["Evaluation", "Input", "Settings", "evaluate", "label_of", "open_input", "system_name"]
 
 Input: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | Source"
 """A path, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
@@ -34,20 +38,17 @@ def evaluate(
     *,
     metrics: Sequence[str | Metric] | None = None,
     protocol: str | Protocol = "exact",
-    settings: Sequence[str] = (),
-    updates: bool = False,
-    format: str | None = None,
-    ref_format: str | None = None,
+    by: Sequence[str] = (),
     name: str | None = None,
     progress: Callable[[], None] | None = None,
+    **options: Unpack[Settings],
 ) -> Result:
     """Score predictions against a reference.
 
     ``ref`` and ``pred`` are paths, dictionaries {dialogue: [state, ...]} or {dialogue: {turn: state}}, or
     iterables of Dialogues or of lines of our JSONL; ``ref=None`` where ``pred`` holds both sides. ``metrics``
-    default to the protocol's own list; ``settings`` change single ones of its settings, as ``--set`` does.
-    ``updates`` says that the predicted states are what each turn changed. ``progress`` is called once a
-    dialogue.
+    default to the protocol's own list. ``by`` adds slices: domain, service, slot, turn, dialogue or length.
+    ``progress`` is called once a dialogue. The other options are those of Settings.
 
     Returns a Result; values are fractions. Raises a DstevalError that names the place for input that cannot
     be read or aligned, and for unknown names.
@@ -56,32 +57,74 @@ def evaluate(
     >>> result["JGA"].value, result["JGA"].count, result["JGA"].total
     (1.0, 1, 1)
     """
-    run = Evaluation(protocol, settings)
+    run = Evaluation(protocol, **options)
     resolved = run.metrics(metrics)
+    slicers = [Slicer(one) for one in run.sliced(by)]
     pred_source = open_input(pred, "predictions")
     ref_source = None if ref is None else open_input(ref, "reference")
     comparer = Comparer()
-    for dialogue, prepared in run.pairs(pred_source, ref_source, updates, format, ref_format):
+    for dialogue, prepared in run.pairs(pred_source, ref_source):
         run.compare(comparer, dialogue, prepared)
+        for slicer in slicers:
+            slicer.add(dialogue, prepared, run.protocol.scope.bits)
         if progress is not None:
             progress()
     outcomes = run.scoped(comparer)
-    return run.result(resolved, outcomes, name or system_name(label_of(pred_source)), comparer)
+    scores, counts = run.scores(resolved, outcomes)
+    return Result(
+        name or system_name(label_of(pred_source)),
+        run.source,
+        run.protocol.label,
+        run.aligner.coverage,
+        tuple(scores),
+        outcomes,
+        counts,
+        resolved,
+        tuple(notes(run, outcomes, comparer)),
+        tuple(run.slices(slicers, resolved, outcomes)),
+    )
+
+
+class Settings(TypedDict, total=False):
+    """What a run may set, under the names of the command line's options.
+
+    ``settings`` change single ones of the protocol's, as ``--set`` does. ``updates``: the predicted states are
+    what each turn changed. ``format`` and ``ref_format`` name a reader instead of detecting it; ``ref_field``
+    names the field that holds the reference, where a file has several. ``missing`` and ``extra`` say what is done
+    where one side lacks dialogues (Policy). ``slots`` is |S|, or the list of slots. ``domain_lambda`` gives
+    domains a lambda of their own.
+    """
+
+    settings: Sequence[str]
+    updates: bool
+    format: str | None
+    ref_format: str | None
+    ref_field: str | None
+    missing: Literal["error", "empty", "skip"]
+    extra: Literal["error", "ignore"]
+    slots: int | Sequence[str] | None
+    domain_lambda: Mapping[str, float]
 
 
 class Evaluation:
-    """One run: a protocol and what it leaves to say about a pair of files.
+    """One run: a protocol, what else was set, and what it has to say about a pair of files.
 
     ``pairs`` yields each aligned dialogue with its prepared states; the aligner's coverage and fingerprint are
-    complete once it is through.
+    complete once it is through. Raises OptionError for settings that do not exist.
     """
 
-    def __init__(self, protocol: str | Protocol = "exact", settings: Sequence[str] = ()) -> None:
+    def __init__(self, protocol: str | Protocol = "exact", **options: Unpack[Settings]) -> None:
+        odd = sorted(set(options) - set(Settings.__annotations__))
+        if odd:
+            raise OptionError(unknown("option", odd[0], list(Settings.__annotations__)))
         chosen = load(protocol) if isinstance(protocol, str) else protocol
+        settings = options.get("settings", ())
         self.protocol = chosen.with_settings(settings) if settings else chosen
-        self.aligner = Aligner(self.protocol.scope, lambda dialogue: [])
-        self.updates = False
+        self.options = options
+        self.policy = _policy(options)
+        self.schema: list[str] = []
         self.source = ""
+        self.aligner = Aligner(self.protocol.scope, lambda dialogue: [])
 
     def metrics(self, wanted: Sequence[str | Metric] | None) -> dict[str, Metric]:
         """The metrics that are asked for by their text as typed, each resolved under the protocol."""
@@ -89,23 +132,37 @@ class Evaluation:
             raise OptionError(where="metrics", expected="a list of metrics", found=repr(wanted))
         texts = self.protocol.metrics.default if wanted is None else wanted
         parsed = [parse(metric) if isinstance(metric, str) else metric.checked() for metric in texts]
-        parameters = self.protocol.metrics.parameters
-        return {str(metric): metric.resolve(parameters.get(metric.name, {})) for metric in parsed}
+        return {str(metric): self._resolved(metric) for metric in parsed}
+
+    def _resolved(self, metric: Metric) -> Metric:
+        return metric.resolve(self.protocol.metrics.parameters.get(metric.name, {}))
+
+    def sliced(self, by: Sequence[str]) -> list[str]:
+        """What to slice by, domains too where one has a lambda of its own."""
+        for one in by:
+            if one not in BY:
+                raise OptionError(unknown("value of --by", one, list(BY)))
+        wanted = list(dict.fromkeys(by))
+        return wanted if "domain" in wanted or not self.options.get("domain_lambda") else [*wanted, "domain"]
 
     def pairs(
-        self,
-        pred: Source | Iterable[Dialogue],
-        ref: Source | Iterable[Dialogue] | None = None,
-        updates: bool = False,
-        format: str | None = None,
-        ref_format: str | None = None,
+        self, pred: Source | Iterable[Dialogue], ref: Source | Iterable[Dialogue] | None = None
     ) -> Iterator[tuple[Dialogue, Prepared]]:
         """Each dialogue with both sides, aligned and prepared. Raises at the end for what had no partner."""
-        self.source, self.updates = label_of(pred), updates
+        options = self.options
+        self.source = label_of(pred)
         preparer = Preparer(self.protocol, self.source)
-        self.aligner = Aligner(self.protocol.scope, lambda dialogue: preparer.side(dialogue, "ref"), self.source)
-        predictions = _dialogues(pred, "pred", format, updates)
-        references = None if ref is None else _dialogues(ref, "ref", ref_format, False)
+        scope = self.protocol.scope
+        self.aligner = Aligner(scope, lambda dialogue: preparer.side(dialogue, "ref"), self.source, self.policy)
+        field = options.get("ref_field")
+        own = readers.Options(options.get("updates", False), field if ref is None else None)
+        predictions = _dialogues(pred, "pred", options.get("format"), own)
+        references = None
+        if ref is not None:
+            references = _dialogues(ref, "ref", options.get("ref_format"), readers.Options(False, field))
+        for source in (ref, pred):
+            if isinstance(source, Source) and not self.schema:
+                self.schema = [preparer.slot(name) for name in source.schema]
         for dialogue in self.aligner.pair(predictions, references):
             yield dialogue, preparer.dialogue(dialogue)
         preparer.problems.check(self.aligner.coverage.scored_turns)
@@ -135,21 +192,43 @@ class Evaluation:
                 found=str(found),
             )
 
-    def scoped(self, comparer: Comparer) -> Outcomes:
-        """The outcomes with |S|: the protocol's, or 30 if each slot is MultiWOZ's, or the slots seen."""
-        outcomes = comparer.outcomes()
-        fixed = self.protocol.scope.slots
-        if fixed != "auto":
-            return outcomes.with_scope(fixed)
-        known = all(slot in MULTIWOZ for slot in outcomes.slots)
-        return outcomes.with_scope(len(MULTIWOZ) if known else len(outcomes.slots))
+    @property
+    def listed(self) -> list[str] | None:
+        """The slots that were given as S, in the protocol's spelling; None where they were not."""
+        given = self.options.get("slots")
+        if given is None or isinstance(given, int):
+            return None
+        return [SPELLINGS[self.protocol.states.slots](slot) for slot in given]
 
-    def result(self, metrics: Mapping[str, Metric], outcomes: Outcomes, name: str, comparer: Comparer) -> Result:
-        """Count, sum and divide."""
-        cached: dict[tuple[object, ...], Any] = {}
-        counts, scores = {}, []
+    def inventory(self, outcomes: Outcomes) -> list[str]:
+        """The slots of S by name: those given, or MultiWOZ's 30 if each slot seen is one of them, or the
+        schema's, or those seen.
+        """
+        if self.listed is not None:
+            return self.listed
+        if all(slot in MULTIWOZ for slot in outcomes.slots):
+            return sorted(MULTIWOZ)
+        return self.schema or list(outcomes.slots)
+
+    def scoped(self, comparer: Comparer) -> Outcomes:
+        """The outcomes with |S|: as given, the protocol's, or the number of slots in the inventory."""
+        outcomes = comparer.outcomes()
+        given, fixed = self.options.get("slots"), self.protocol.scope.slots
+        if isinstance(given, int):
+            return outcomes.with_scope(given)
+        if given is None and fixed != "auto":
+            return outcomes.with_scope(fixed)
+        return outcomes.with_scope(len(self.inventory(outcomes)))
+
+    def scores(
+        self, metrics: Mapping[str, Metric], outcomes: Outcomes, part: str = ""
+    ) -> tuple[list[Score], dict[str, Counts]]:
+        """Count, sum and divide; ``part`` names a slice in the signatures."""
+        cached: dict[tuple[object, ...], Counts] = {}
+        counts: dict[str, Counts] = {}
+        scores = []
         for text, metric in metrics.items():
-            signature = self.signature(metric, outcomes)
+            signature = self.signature(metric, outcomes, part)
             why = metric.why_not(outcomes)
             if why is not None:
                 scores.append(Score(text, None, None, None, signature, why=why))
@@ -158,61 +237,58 @@ class Evaluation:
                 cached[metric.count_key] = metric.count(outcomes)
             counts[text] = cached[metric.count_key]
             scores.append(score(metric, text, total(counts[text]), signature))
-        notes = tuple(self.notes(outcomes, comparer))
-        coverage = self.aligner.coverage
-        return Result(
-            name,
-            self.source,
-            self.protocol.label,
-            coverage,
-            tuple(scores),
-            outcomes,
-            counts,
-            dict(metrics),
-            notes,
-        )
+        return scores, counts
 
-    def signature(self, metric: Metric, outcomes: Outcomes) -> str:
+    def slices(
+        self, slicers: Sequence[Slicer], metrics: Mapping[str, Metric], outcomes: Outcomes
+    ) -> Iterator[SliceScores]:
+        """The scores of every slice; a domain with a lambda of its own has FGA at that lambda."""
+        own = dict(self.options.get("domain_lambda") or {})
+        inventory = self.inventory(outcomes)
+        seen = {slicer.by: list(slicer.comparers) for slicer in slicers}
+        odd = sorted(set(own) - set(seen.get("domain", own)))
+        if odd:
+            raise OptionError(unknown("domain in --domain-lambda", odd[0], sorted(seen["domain"])))
+        for slicer in slicers:
+            for one in slicer.slices(outcomes, inventory):
+                wanted = dict(metrics)
+                if one.by == "domain" and one.key in own:
+                    wanted = {text: metric for text, metric in metrics.items() if metric.name != "FGA"}
+                    special = self._resolved(FGA @ own[one.key])
+                    wanted[str(FGA @ own[one.key])] = special
+                scores, _ = self.scores(wanted, one.outcomes, f"{one.by}={one.key}:{one.convention}")
+                turns = int(weights(one.outcomes).sum())
+                yield SliceScores(one.by, one.key, one.convention, turns, tuple(scores))
+
+    def signature(self, metric: Metric, outcomes: Outcomes, part: str = "") -> str:
         """Every setting that can move a number, the version last."""
         coverage = self.aligner.coverage
+        policy = [f"missing:{self.policy.missing}"] if self.policy.missing != "error" else []
+        policy += [f"extra:{self.policy.extra}"] if self.policy.extra != "error" else []
         parts = [
             str(metric),
+            *([f"slice:{part}"] if part else []),
             f"proto:{self.protocol.label}",
             f"turns:{coverage.scored_turns}/{coverage.ref_turns}",
             f"ref:{self.aligner.fingerprint}",
             self.protocol.signature(),
             f"S:{outcomes.n_slots}",
-            *(["input:updates"] if self.updates else []),
+            *(["input:updates"] if self.options.get("updates") else []),
+            *policy,
             f"v:{__version__}",
         ]
         return "|".join(parts)
 
-    def notes(self, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
-        """What a reader of the numbers should know: what was left out, and names that nothing explains."""
-        coverage = self.aligner.coverage
-        if coverage.left_out:
-            listed = ", ".join(coverage.left_out)
-            yield f"left out under {self.protocol.name}: {listed} ({self.protocol.scope.leave_out_why})"
-        if coverage.differs:
-            yield (
-                f"{coverage.differs} of {coverage.scored_turns} turns have another reference inside the "
-                "predictions' file; --ref was used"
-            )
-        if self.protocol.scope.slots == "auto":
-            yield from _unexplained(outcomes, comparer)
 
-
-def _unexplained(outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
-    """Predicted slots that the reference never has, where the reference's are all MultiWOZ's."""
-    in_ref = {outcomes.slots[i] for i in set(outcomes.slot_id[outcomes.slot_ref > 0].tolist())}
-    odd = [slot for slot in outcomes.slots if slot not in in_ref and slot not in MULTIWOZ]
-    if in_ref <= MULTIWOZ and odd:
-        dialogue, turn, _ = comparer.first_seen[odd[0]]
-        listed = ", ".join(repr(slot) for slot in odd[:5])
-        yield (
-            f"{len(odd)} predicted slots are none of MultiWOZ's 30 and never in the reference: {listed} "
-            f"(first: dialogue {dialogue!r}, turn {turn})"
-        )
+def _policy(options: Settings) -> Policy:
+    policy = Policy(options.get("missing", "error"), options.get("extra", "error"))
+    for option, value, known in (
+        ("missing", policy.missing, ["error", "empty", "skip"]),
+        ("extra", policy.extra, ["error", "ignore"]),
+    ):
+        if value not in known:
+            raise OptionError(unknown(f"value of --{option}", value, known))
+    return policy
 
 
 def open_input(value: Input, name: str) -> Source | Iterable[Dialogue]:
@@ -250,6 +326,6 @@ def label_of(source: Source | Iterable[Dialogue]) -> str:
 
 
 def _dialogues(
-    source: Source | Iterable[Dialogue], side: Side, format: str | None, updates: bool
+    source: Source | Iterable[Dialogue], side: Side, format: str | None, options: readers.Options
 ) -> Iterable[Dialogue]:
-    return readers.read(source, side, format, updates) if isinstance(source, Source) else source
+    return readers.read(source, side, format, options) if isinstance(source, Source) else source

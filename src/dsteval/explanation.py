@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from dsteval import readers
 from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import AlignmentError, MetricError, unknown
-from dsteval.evaluation import Evaluation, Input, label_of, open_input, system_name
+from dsteval.evaluation import Evaluation, Input, Settings, label_of, open_input, system_name
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
 from dsteval.outcomes import Outcomes
@@ -74,29 +74,29 @@ def explain(
     *,
     metric: str | Metric = "FGA@0.5",
     protocol: str = "exact",
-    settings: Sequence[str] = (),
-    updates: bool = False,
-    format: str | None = None,
-    ref_format: str | None = None,
     name: str | None = None,
+    **options: Unpack[Settings],
 ) -> Explanation:
     """What became of one dialogue, turn by turn.
 
-    ``ref`` and ``pred`` are as for ``evaluate``; the dialogue's id counts in any case, with or without .json.
-    Raises a DstevalError for input that cannot be read, a dialogue that is not there, or a metric other than
-    FGA.
+    ``ref``, ``pred`` and the options are as for ``evaluate``; the dialogue's id counts in any case, with or
+    without .json. Raises a DstevalError for input that cannot be read, a dialogue that is not there, or a
+    metric other than FGA.
     """
-    run = Evaluation(protocol, settings)
+    run = Evaluation(protocol, **options)
     fga = _fga(run, metric)
     pred_source = open_input(pred, "predictions")
     chosen = _Chosen(dialogue)
-    predictions = chosen.of(pred_source, "pred", format, updates)
+    field = options.get("ref_field")
+    own = readers.Options(options.get("updates", False), field if ref is None else None)
+    predictions = chosen.of(pred_source, "pred", options.get("format"), own)
     references = None
     if ref is not None:
-        references = chosen.of(open_input(ref, "reference"), "ref", ref_format, False)
+        others = readers.Options(False, field)
+        references = chosen.of(open_input(ref, "reference"), "ref", options.get("ref_format"), others)
     comparer = Comparer()
     found: tuple[Dialogue, Prepared] | None = None
-    for one, prepared in run.pairs(_checked(predictions, chosen), references, updates):
+    for one, prepared in run.pairs(_checked(predictions, chosen), references):
         found = one, prepared
         run.compare(comparer, one, prepared)
     if found is None:
@@ -127,9 +127,9 @@ class _Chosen:
         self.seen: list[str] = []
 
     def of(
-        self, source: Source | Iterable[Dialogue], side: Side, format: str | None, updates: bool
+        self, source: Source | Iterable[Dialogue], side: Side, format: str | None, options: readers.Options
     ) -> Iterator[Dialogue]:
-        dialogues = readers.read(source, side, format, updates) if isinstance(source, Source) else source
+        dialogues = readers.read(source, side, format, options) if isinstance(source, Source) else source
         for dialogue in dialogues:
             self.seen.append(dialogue.id)
             if canonical_id(dialogue.id) == self.key:

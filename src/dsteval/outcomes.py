@@ -52,7 +52,8 @@ class Outcomes:
     Per wrong slot, rows: ``wrong_unit``, ``wrong_slot``, ``wrong_ref`` and ``wrong_pred`` (numbers into
     ``values``, or ABSENT, UNKNOWN), ``wrong_score`` (match score, 0..1; 0 under an exact rule).
     ``n_slots`` is |S|. ``has_values`` is False for files of right/wrong marks, ``has_ref`` where those came
-    without a reference. ``scored`` limits what metrics count to some turns (None: all of them).
+    without a reference, ``has_dialogues`` where the data is single instances. ``scored`` limits what metrics
+    count to some turns (None: all of them).
     """
 
     dialogues: list[str]
@@ -69,6 +70,7 @@ class Outcomes:
     n_slots: int = 0
     has_values: bool = True
     has_ref: bool = True
+    has_dialogues: bool = True
     scored: Array | None = None
 
     def __getattr__(self, name: str) -> Array:

@@ -53,7 +53,7 @@ class Preparer:
     def __init__(self, protocol: Protocol, source: str = "") -> None:
         self.protocol = protocol
         self.problems = Problems(source)
-        self._slot = SPELLINGS[protocol.states.slots]
+        self.slot = SPELLINGS[protocol.states.slots]
         self._normalisers = [NORMALISERS[name] for name in protocol.states.normalise]
         self._absent = frozenset(protocol.states.absent)
         self._pairs: dict[Side, _Pairs] = {
@@ -103,7 +103,7 @@ class Preparer:
             for slot, value in items:
                 pair = None if is_deletion(value) else self._pairs[side][slot, value]
                 if pair is None:
-                    state.pop(self._slot(slot), None)
+                    state.pop(self.slot(slot), None)
                 else:
                     state[pair[0]] = pair[1]
             states.append(state)
@@ -131,7 +131,7 @@ class Preparer:
 
     def pair(self, side: Side, item: Item) -> tuple[str, PreparedValue] | None:
         """One item as it is compared, or None where it counts as absent."""
-        slot, value = self._slot(item[0]), item[1]
+        slot, value = self.slot(item[0]), item[1]
         states = self.protocol.states
         if value is None:
             return None

@@ -14,7 +14,7 @@ from dsteval.errors import MetricError, unknown
 from dsteval.metrics import Counts, Metric, parse
 from dsteval.outcomes import Outcomes
 
-__all__ = ["SCHEMA", "Result", "Score", "document", "to_json"]
+__all__ = ["SCHEMA", "Result", "Score", "SliceScores", "document", "to_json"]
 
 SCHEMA = 1
 """The version of the JSON."""
@@ -52,6 +52,26 @@ class Score:
         return entry | {"why": self.why} if self.value is None else entry
 
 
+@dataclass(frozen=True)
+class SliceScores:
+    """The scores of one slice: of what, which, by which convention its turns count, and how many they are."""
+
+    by: str
+    key: str
+    convention: str
+    turns: int
+    scores: tuple[Score, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The slice as it stands in the JSON."""
+        return {
+            "by": self.by,
+            "key": self.key,
+            "convention": self.convention,
+            "scores": [score.to_dict() for score in self.scores],
+        }
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """The scores of one system under one protocol; ``result["JGA"]`` is one of them.
@@ -69,6 +89,7 @@ class Result:
     counts: dict[str, Counts] = field(default_factory=dict)
     metrics: dict[str, Metric] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    slices: tuple[SliceScores, ...] = ()
 
     def __getitem__(self, metric: str | Metric) -> Score:
         """The score of a metric, by its text or itself. Raises MetricError for one that was not asked for."""
@@ -102,7 +123,7 @@ class Result:
             "protocol": self.protocol,
             "coverage": self.coverage.to_dict(),
             "scores": [score.to_dict() for score in self.scores],
-            "slices": [],
+            "slices": [one.to_dict() for one in self.slices],
         }
 
     def __str__(self) -> str:

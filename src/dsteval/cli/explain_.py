@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from dsteval.cli.options import emit, form_option, input_options, open_named
@@ -23,13 +25,10 @@ def command(
     dialogue: str,
     ref: str | None,
     protocol: str,
-    settings: tuple[str, ...],
-    format: str | None,
-    ref_format: str | None,
-    updates: bool,
     metric: str,
     form: str | None,
     out: str | None,
+    **options: Any,
 ) -> None:
     """Show DIALOGUE of FILE turn by turn: both states, what is wrong and since when, and each turn's weight.
 
@@ -37,17 +36,8 @@ def command(
     id counts in any case, with or without .json.
     """
     name, path = open_named(file)
-    explanation = explain(
-        None if ref is None else Source.open(ref),
-        Source.open(path),
-        dialogue,
-        metric=metric,
-        protocol=protocol,
-        settings=settings,
-        updates=updates,
-        format=format,
-        ref_format=ref_format,
-        name=name,
-    )
+    reference = None if ref is None else Source.open(ref)
+    source = Source.open(path)
+    explanation = explain(reference, source, dialogue, metric=metric, protocol=protocol, name=name, **options)
     table = explanation_table(explanation)
     emit([table], explanation.to_dict(), form, out, lambda stream: show_explanation(explanation, stream))

@@ -10,11 +10,21 @@ from typing import Any, TypeVar
 
 import click
 
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import OptionError, ReadError, unknown
+from dsteval.readers import Source
 from dsteval.render.table import FORMS, Table
 from dsteval.result import to_json
 
-__all__ = ["OneOf", "emit", "form_option", "input_options", "open_named", "write_out"]
+__all__ = [
+    "OneOf",
+    "coverage_options",
+    "emit",
+    "form_option",
+    "input_options",
+    "open_named",
+    "slot_list",
+    "write_out",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,22 +63,65 @@ def form_option(command: F) -> F:
 
 def input_options(command: F) -> F:
     """What every command takes that reads predictions."""
-    for option in reversed(
+    option = click.option
+    for one in reversed(
         [
-            click.option("--ref", metavar="REF", help="The reference: a file or a folder."),
-            click.option(
-                "--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."
-            ),
-            click.option(
-                "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of it."
-            ),
-            click.option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
-            click.option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
-            click.option("--updates", is_flag=True, help="FILE holds what each turn changed, not whole states."),
+            option("--ref", metavar="REF", help="The reference: a file or a folder; FOLDER/test takes a split."),
+            option("--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."),
+            option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of it."),
+            option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
+            option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
+            option("--ref-field", metavar="FIELD", help="Which field is the reference, where a file has several."),
+            option("--updates", is_flag=True, help="FILE holds what each turn changed, not whole states."),
         ]
     ):
-        command = option(command)
+        command = one(command)
     return command
+
+
+def coverage_options(command: F) -> F:
+    """What is done where one side lacks dialogues or turns, and what S is."""
+    option = click.option
+    for one in reversed(
+        [
+            option(
+                "--missing",
+                type=OneOf("--missing", ["error", "empty", "skip"]),
+                default="error",
+                help="A reference dialogue without prediction: refuse, score as empty, or leave out and name.",
+            ),
+            option(
+                "--extra",
+                type=OneOf("--extra", ["error", "ignore"]),
+                default="error",
+                help="A predicted dialogue without reference: refuse, or ignore and name.",
+            ),
+            option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema."),
+        ]
+    ):
+        command = one(command)
+    return command
+
+
+def slot_list(text: str | None) -> int | list[str] | None:
+    """What ``--slots`` names: a number, or the slots of a file with one a line or of a schema.
+
+    Raises OptionError for a number below 1 and ReadError for a file without slots.
+    """
+    if text is None:
+        return None
+    if text.lstrip("-").isdecimal():
+        if int(text) < 1:
+            raise OptionError(where=f"--slots {text}", expected="a number of slots, 1 or more", found=text)
+        return int(text)
+    source = Source.open(text)
+    if source.kind == "list":
+        names = Source(source.name, schema=source.data).schema
+    else:
+        names = [line.strip() for line in source.text_lines() if line.strip()]
+    if not names:
+        raise ReadError(where=text, expected="a list of slots", found="none")
+    return names
 
 
 def open_named(text: str) -> tuple[str | None, str]:

@@ -5,15 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from dsteval import readers
-from dsteval.cli.options import emit, form_option, input_options, open_named
-from dsteval.evaluation import evaluate
+from dsteval.cli.options import (
+    OneOf,
+    coverage_options,
+    emit,
+    form_option,
+    input_options,
+    open_named,
+    slot_list,
+)
+from dsteval.errors import OptionError
+from dsteval.evaluation import Settings, evaluate
 from dsteval.readers import Source
-from dsteval.render.scores import scores_table
+from dsteval.render.scores import scores_table, slice_tables
 from dsteval.result import document
+from dsteval.slices import BY
 
 __all__ = ["command"]
 
@@ -23,55 +34,75 @@ _PATIENCE = 32 << 20  # bytes; files below take no time worth a progress bar
 @click.command("score")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @input_options
+@coverage_options
 @click.option("--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated.")
+@click.option("--by", multiple=True, type=OneOf("--by", BY), help="Scores of parts as well; may be repeated.")
+@click.option(
+    "--domain-lambda", "lambdas", multiple=True, metavar="DOMAIN=L", help="FGA of a domain at a lambda of its own."
+)
 @form_option
 def command(
     files: tuple[str, ...],
     ref: str | None,
     protocol: str,
-    settings: tuple[str, ...],
-    format: str | None,
-    ref_format: str | None,
-    updates: bool,
     metrics: tuple[str, ...],
+    by: tuple[str, ...],
+    lambdas: tuple[str, ...],
+    slots: str | None,
     form: str | None,
     out: str | None,
+    **options: Any,
 ) -> None:
     """Score the predictions in each FILE.
 
     A FILE that holds predictions only needs --ref. NAME=PATH names a system; - is standard input. Without
     --metric the protocol's own list is printed, for `exact` the columns of the FGA paper's Table 1 and slot F1.
     """
+    settings: Settings = {"slots": slot_list(slots), "domain_lambda": _lambdas(lambdas), **options}  # type: ignore[typeddict-item]
+    reference = None if ref is None else Source.open(ref)
+    if reference is not None:
+        _say(reference, options["ref_format"])
     results = []
     for text in files:
         name, path = open_named(text)
         source = Source.open(path)
-        reference = None if ref is None else Source.open(ref)
-        _say(source, format)
-        if reference is not None and not results:
-            _say(reference, ref_format)
+        _say(source, options["format"])
         with _progress(source) as tick:
             result = evaluate(
                 reference,
                 source,
                 metrics=metrics or None,
                 protocol=protocol,
-                settings=settings,
-                updates=updates,
-                format=format,
-                ref_format=ref_format,
+                by=by,
                 name=name,
                 progress=tick,
+                **settings,
             )
         results.append(result)
-    emit([scores_table(results, paper=not metrics)], document(results), form, out)
+    tables = [scores_table(results, paper=not metrics), *slice_tables(results)]
+    emit(tables, document(results), form, out)
+
+
+def _lambdas(texts: tuple[str, ...]) -> dict[str, float]:
+    """Domain -> lambda. Raises OptionError for what is not DOMAIN=L."""
+    found = {}
+    for text in texts:
+        domain, equals, number = text.partition("=")
+        try:
+            found[domain] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not domain or not found.get(domain, -1) >= 0:
+            expected = "DOMAIN=L with L a number, 0 or more"
+            raise OptionError(where=f"--domain-lambda {text}", expected=expected, found=repr(number))
+    return found
 
 
 def _say(source: Source, format: str | None) -> None:
     """Tell on stderr as what a file is read."""
     if format is None:
-        reader, sign = readers.detect(source)
-        click.echo(f"{source.name}: read as {reader.name} ({sign})", err=True)
+        found = readers.detect(source)
+        click.echo(f"{source.name}: read as {found.reader.name} ({found.sign})", err=True)
 
 
 @contextmanager

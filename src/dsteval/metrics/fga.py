@@ -80,6 +80,8 @@ class _FGA(AveragedMetric):
 
 def why_not_variant(variant: str, outcomes: Outcomes) -> str | None:
     """Why a variant cannot be told from these outcomes, or None."""
+    if not outcomes.has_dialogues:
+        return "the data is single instances: without dialogues no error is inherited"
     if variant != "trippy" and not outcomes.has_values:
         return f"right/wrong marks do not tell variant {variant}; only variant trippy reads them"
     return None

@@ -8,15 +8,16 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from dsteval.dialogue import Dialogue, Side
-from dsteval.errors import OptionError, ReadError, unknown
+from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.plugins import installed
-from dsteval.readers.base import Reader
+from dsteval.readers.base import Options, Reader
 from dsteval.readers.source import Source
 
-__all__ = ["Reader", "Source", "detect", "find", "names", "read"]
+__all__ = ["Detected", "Options", "Reader", "Source", "detect", "find", "names", "read"]
 
 
 @cache
@@ -26,7 +27,7 @@ def _bundled() -> dict[str, Reader]:
         for value in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
             if isinstance(value, Reader):
                 found[value.name] = value
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+    return dict(sorted(found.items()))
 
 
 @cache
@@ -48,29 +49,74 @@ def find(name: str) -> Reader:
     return reader
 
 
-def detect(source: Source) -> tuple[Reader, str]:
-    """The reader that fits a source, and the sign by which it was recognised. Raises ReadError if none does."""
-    fits = [(reader, sign) for reader in _bundled().values() if (sign := reader.sniff(source))]
-    if not fits:
-        fits = [(reader, sign) for reader in _installed().values() if (sign := reader.sniff(source))]
-    if len(fits) == 1:
-        return fits[0]
-    if fits:
+@dataclass(frozen=True)
+class Detected:
+    """What a source was recognised as: the reader, and the sign that told."""
+
+    reader: Reader
+    sign: str
+
+
+def detect(source: Source) -> Detected:
+    """The reader that fits a source, all its files alike.
+
+    Raises ReadError where none fits, where two do (the user is asked), or where the files of a folder differ.
+    """
+    found = [(part.name, _fits(part)) for part in source.parts]
+    fitting = {detected.reader.name: detected for _, fits in found for detected in fits}
+    if not fitting:
         raise ReadError(
             where=source.name,
-            expected="a file that one format fits",
-            found=" and ".join(f"{reader.name} ({sign})" for reader, sign in fits),
-            remedy=f"Name one with --format {fits[0][0].name}.",
+            expected=f"one of the formats {', '.join(names())}",
+            found=source.sample(),
+            remedy="See dsteval list readers for what each looks like, and choose with --format.",
         )
-    raise ReadError(
-        where=source.name,
-        expected=f"one of the formats {', '.join(names())}",
-        found=source.sample(),
-        remedy="See dsteval list readers for what each looks like, and choose with --format.",
-    )
+    if len(fitting) > 1:
+        raise ReadError(
+            where=source.name,
+            expected="one format that fits",
+            found=" and ".join(f"{name} ({detected.sign})" for name, detected in fitting.items()),
+            remedy=f"Say which with --format (of a reference --ref-format), for example {next(iter(fitting))}.",
+        )
+    odd = [name for name, fits in found if not fits]
+    chosen = next(iter(fitting.values()))
+    if odd:
+        raise ReadError(
+            where=source.name,
+            expected=f"files in one format, {chosen.reader.name}",
+            found=f"{odd[0]!r}, which is not",
+            extent=f"{len(odd)} of {len(found)} files, {first_few(odd)}",
+            remedy="Repair or move them, or name the files with a pattern such as 'FOLDER/*.json'.",
+        )
+    return chosen
 
 
-def read(source: Source, side: Side, name: str | None = None, updates: bool = False) -> Iterator[Dialogue]:
+def _fits(part: Source) -> list[Detected]:
+    for readers in (_bundled(), _installed()):
+        fits = [Detected(reader, sign) for reader in readers.values() if (sign := reader.sniff(part))]
+        if fits:
+            return fits
+    return []
+
+
+def read(
+    source: Source, side: Side, name: str | None = None, options: Options | None = None
+) -> Iterator[Dialogue]:
     """The dialogues of a source; ``side`` says where a file with one side goes, ``name`` forces a format."""
-    reader = find(name) if name else detect(source)[0]
-    return reader.read(source, side, updates)
+    options = options or Options()
+    reader = find(name) if name else detect(source).reader
+    if options.ref_field and not reader.ref_fields:
+        able = [one for one in names() if find(one).ref_fields]
+        raise OptionError(
+            where=f"{source.name}, --ref-field {options.ref_field}",
+            expected=f"a format that holds several references ({', '.join(able)})",
+            found=reader.name,
+        )
+    kept = 0
+    for part in source.parts:
+        for dialogue in reader.read(part, side, options):
+            if source.whole or source.keeps(dialogue.id):
+                kept += 1
+                yield dialogue
+    if not kept:
+        raise ReadError(where=source.name, expected="at least one dialogue", found="none")

@@ -12,25 +12,41 @@ from dsteval.errors import Problems
 from dsteval.readers.json_text import Pairs
 from dsteval.readers.source import Source
 
-__all__ = ["Flattener", "Reader", "by_number", "turn_number"]
+__all__ = ["Flattener", "Grouped", "Options", "Reader", "by_number", "one_sided", "shown", "turn_number"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may say about a file: its predicted states are ``updates``; which field is the reference."""
+
+    updates: bool = False
+    ref_field: str | None = None
+
+    def updated(self, side: Side = "pred") -> tuple[Side, ...]:
+        """The sides that hold updates, where the file's own side is ``side``."""
+        return (side,) if self.updates and side == "pred" else ()
 
 
 @dataclass(frozen=True)
 class Reader:
-    """One format. ``sides`` is ``both`` where a file holds ref and pred together, else ``one``."""
+    """One format. ``sides`` is ``both`` where a file holds ref and pred together, else ``one``.
+
+    ``ref_fields`` tells whether a file may hold several references, one of which ``--ref-field`` names.
+    """
 
     name: ClassVar[str]
     about: ClassVar[str]
     sides: ClassVar[str]
-    order: ClassVar[int] = 0
+    ref_fields: ClassVar[bool] = False
 
     def sniff(self, source: Source) -> str:
         """The sign by which the source is recognised as this format, or ``""``."""
         raise NotImplementedError
 
-    def read(self, source: Source, side: Side, updates: bool) -> Iterator[Dialogue]:
-        """The dialogues of the source; ``side`` says where a file with one side goes, ``updates`` that its
-        predicted states are changes. Raises ReadError at the end for all that was wrong with values.
+    def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
+        """The dialogues of one file; ``side`` says where a file with one side goes.
+
+        Raises ReadError at the end for all that was wrong with values.
         """
         raise NotImplementedError
 
@@ -90,6 +106,20 @@ class Flattener:
         for slot, value in slots:
             yield names[slot], self.value(value, dialogue, turn, names[slot])
 
+    def glued(self, texts: Any, dialogue: str, turn: int) -> Items:
+        """The items of texts 'domain-slot-value', cut at the first two hyphens: a value keeps its own."""
+        items: Items = []
+        if not isinstance(texts, list):
+            self.problems.add(dialogue, turn, expected="a list of 'domain-slot-value'", found=shown(texts))
+            return items
+        for text in texts:
+            pieces = text.split("-", 2) if isinstance(text, str) else []
+            if len(pieces) == 3:
+                items.append((f"{pieces[0]}-{pieces[1]}", pieces[2]))
+            else:
+                self.problems.add(dialogue, turn, expected="texts 'domain-slot-value'", found=shown(text))
+        return items
+
     def value(self, value: Any, dialogue: str, turn: int, slot: str) -> Value:
         """One value: a text, a list of texts as a set of alternatives, null; an integer is read as its text."""
         if value is None or isinstance(value, str):
@@ -139,6 +169,16 @@ def turn_number(label: object) -> int | None:
     return label if _is_integer(label) and label >= 0 else None  # type: ignore[operator,return-value]
 
 
+def one_sided(side: Side, number: int, items: Items, system: str | None = None, user: str | None = None) -> Turn:
+    """A turn of a file with one side."""
+    turn = Turn(number, system=system, user=user)
+    if side == "ref":
+        turn.ref = items
+    else:
+        turn.pred = items
+    return turn
+
+
 def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn]:
     """Turns sorted by number; a number that stands twice is a problem."""
     ordered = sorted(turns, key=lambda turn: turn.number)
@@ -148,3 +188,39 @@ def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn
                 dialogue, one.number, expected="each turn once", found="it twice", remedy="Keep one of them."
             )
     return ordered
+
+
+class Grouped:
+    """Gathers turns that a file lists one by one, and gives the dialogues in the order of their first turn."""
+
+    def __init__(self, flattener: Flattener) -> None:
+        self.flattener = flattener
+        self.turns: dict[str, list[Turn]] = {}
+        self.doubled: set[str] = set()
+        self.total = 0
+
+    def add(self, dialogue: str, turn: Turn) -> None:
+        """Take in one turn; a slot that one of its states names twice marks the dialogue."""
+        self.total += 1
+        self.turns.setdefault(dialogue, []).append(turn)
+        for items in (turn.ref, turn.pred):
+            if items and len({slot for slot, _ in items}) < len(items):
+                self.doubled.add(dialogue)
+
+    def place(self, line: str, name: object, number: int | None, record: object, expected: str) -> str | None:
+        """The dialogue's name where a record has one and a turn number; otherwise a problem is noted."""
+        if _is_integer(name):
+            name = str(name)
+        if isinstance(name, str) and name.strip() and number is not None:
+            return name
+        self.total += 1
+        self.flattener.problems.add("", None, line=line, expected=expected, found=shown(record))
+        return None
+
+    def dialogues(self, updates: tuple[Side, ...] = (), gaps: bool = False) -> Iterator[Dialogue]:
+        """The dialogues, once all problems have been checked."""
+        problems = self.flattener.problems
+        ordered = {name: by_number(name, turns, problems) for name, turns in self.turns.items()}
+        problems.check(self.total)
+        for name, turns in ordered.items():
+            yield Dialogue(name, turns, name in self.doubled, updates, gaps)

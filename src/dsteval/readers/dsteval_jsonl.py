@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
-from dsteval.readers.base import Flattener, Reader, by_number, shown, turn_number
-from dsteval.readers.json_text import JsonChunk, Pairs, decode
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, shown, turn_number
+from dsteval.readers.json_text import JsonChunk, Pairs
 from dsteval.readers.source import Source
 
 __all__ = ["DSTEVAL_JSONL"]
@@ -26,82 +26,64 @@ class _DstevalJsonl(Reader):
     name = "dsteval-jsonl"
     about = "our JSON Lines: one turn a line, dialogue_id, turn_id, and ref and pred, or state, or update"
     sides = "both or one"
+    ref_fields = True
 
     def sniff(self, source: Source) -> str:
         """Lines, or a list, of objects with dialogue_id, turn_id and a state."""
-        record = source.first_record()
+        record = source.first_record
         if source.kind not in ("lines", "list") or not isinstance(record, dict):
             return ""
         fits = {"dialogue_id", "turn_id"} <= record.keys() and bool(record.keys() & set(_STATES))
         return "objects with dialogue_id, turn_id and a state" if fits else ""
 
-    def read(self, source: Source, side: Side, updates: bool) -> Iterator[Dialogue]:
+    def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, in the order in which they first appear."""
-        for part in source.parts:
-            yield from _Reading(part, side, updates).dialogues()
+        return _Reading(source, side, options).dialogues()
 
 
 class _Reading:
-    def __init__(self, source: Source, side: Side, updates: bool) -> None:
+    def __init__(self, source: Source, side: Side, options: Options) -> None:
         self.source = source
         self.side: Side = side
-        self.updates = updates
+        self.options = options
         self.flattener = Flattener(source.name)
         self.problems = self.flattener.problems
-        self.turns: dict[str, list[Turn]] = {}
-        self.doubled: set[str] = set()
+        self.turns = Grouped(self.flattener)
         self.updated: dict[str, list[bool]] = {}
 
     def dialogues(self) -> Iterator[Dialogue]:
-        total = 0
-        for where, chunk in self._lines():
-            total += 1
+        for where, chunk in self.source.records():
             self._line(where, chunk)
-        for name, turns in self.turns.items():
-            if len(set(self.updated[name])) > 1:
+        for name, updated in self.updated.items():
+            if len(set(updated)) > 1:
                 self.problems.add(name, None, expected="states or updates throughout", found="some of both")
-            self.turns[name] = by_number(name, turns, self.problems)
-        self.problems.check(total)
-        for name, turns in self.turns.items():
-            mixed = self.updated[name][0] if self.updated[name] else False
-            target: Side = self.side if mixed else "pred"
-            changed = mixed or (self.updates and self.side == "pred")
-            yield Dialogue(name, turns, name in self.doubled, (target,) if changed else ())
-
-    def _lines(self) -> Iterator[tuple[str, JsonChunk]]:
-        if self.source.kind == "lines":
-            for number, chunk in self.source.lines():
-                yield f"{self.source.name}, line {number}", chunk
-        else:
-            for number, raw in enumerate(self.source.top, start=1):
-                where = f"{self.source.name}, object {number}"
-                yield where, decode(raw, where)
+        for dialogue in self.turns.dialogues(self.options.updated(self.side)):
+            if any(self.updated.get(dialogue.id, ())):
+                dialogue.updates = (self.side,)
+            yield dialogue
 
     def _line(self, where: str, chunk: JsonChunk) -> None:
         record: Any = dict(chunk.value) if isinstance(chunk.value, Pairs) else chunk.value
-        name = record.get("dialogue_id") if isinstance(record, dict) else None
-        number = turn_number(record.get("turn_id")) if isinstance(record, dict) else None
-        if isinstance(name, int) and not isinstance(name, bool):
-            name = str(name)
-        if not isinstance(name, str) or number is None:
-            expected = "an object with dialogue_id, a text, and turn_id, a number"
-            self.problems.add(where, None, expected=expected, found=shown(record))
+        fields = record if isinstance(record, dict) else {}
+        number = turn_number(fields.get("turn_id"))
+        expected = "an object with dialogue_id, a text, and turn_id, a number"
+        name = self.turns.place(where, fields.get("dialogue_id"), number, record, expected)
+        if name is None or number is None:
             return
         if chunk.doubled:
             self._check_fields(chunk.value, name, number)
-            self.doubled.add(name)
         turn = Turn(number, system=_text(record.get("system")), user=_text(record.get("user")))
-        for side in ("ref", "pred"):
-            if side in record:
-                self._set(turn, side, self.flattener.items(record[side], name, number))
+        ref_field = self.options.ref_field or "ref"
+        for side, key in (("ref", ref_field), ("pred", "pred")):
+            if key in record:
+                self._set(turn, side, self.flattener.items(record[key], name, number))
         one = "update" if "update" in record else "state"
         if one in record:
             self.updated.setdefault(name, []).append(one == "update")
             self._set(turn, self.side, self.flattener.items(record[one], name, number))
         self._frames(turn, record.get("frames"), name)
         self._items(turn, record.get("items"), name)
-        self.updated.setdefault(name, [])
-        self.turns.setdefault(name, []).append(turn)
+        self.turns.add(name, turn)
 
     def _check_fields(self, record: Any, name: str, number: int) -> None:
         keys = [key for key, _ in record] if isinstance(record, Pairs) else []
@@ -151,8 +133,6 @@ class _Reading:
                 else:
                     expected = "items that are [slot, value]"
                     self.problems.add(name, turn.number, expected=expected, found=shown(pair))
-            if len({slot for slot, _ in items}) < len(items):
-                self.doubled.add(name)
             self._set(turn, side, items)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import Flattener, Reader, by_number, shown, turn_number
+from dsteval.readers.base import Flattener, Options, Reader, by_number, shown, turn_number
 from dsteval.readers.json_text import Pairs, count_keys, decode, keys_in_bytes
 from dsteval.readers.source import Source
 
@@ -35,28 +35,27 @@ class _FgaJson(Reader):
 
     def sniff(self, source: Source) -> str:
         """Turns with the keys gt and pr, and not Hi-DST's pr_turn."""
-        record = source.first_record()
+        record = source.first_record
         if source.kind != "object" or not isinstance(record, dict):
             return ""
         turn = next(iter(record.values()), None)
         fits = isinstance(turn, dict) and {"gt", "pr"} <= turn.keys() and "pr_turn" not in turn
         return "turns with 'gt' and 'pr'" if fits else ""
 
-    def read(self, source: Source, side: Side, updates: bool) -> Iterator[Dialogue]:
-        """Each dialogue of the object, or of every file of the folder."""
-        for part in source.parts:
-            yield from _Reading(part, updates).dialogues()
+    def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
+        """Each dialogue of the object."""
+        return _Reading(source, options).dialogues()
 
 
 class _Reading:
-    def __init__(self, source: Source, updates: bool) -> None:
+    def __init__(self, source: Source, options: Options) -> None:
         self.source = source
-        self.updated: tuple[Side, ...] = ("pred",) if updates else ()
+        self.updated = options.updated()
         self.flattener = Flattener(source.name)
         self.turns = 0
 
     def dialogues(self) -> Iterator[Dialogue]:
-        for name, raw in self.source.members("each dialogue once"):
+        for name, raw in self.source.members():
             yield self._fast(name, raw) or self._careful(name, raw)
         self.flattener.problems.check(self.turns)
 

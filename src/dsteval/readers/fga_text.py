@@ -9,7 +9,7 @@ from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import ReadError
-from dsteval.readers.base import Flattener, Reader, by_number, turn_number
+from dsteval.readers.base import Flattener, Options, Reader, by_number, turn_number
 from dsteval.readers.source import Source
 
 __all__ = ["FGA_TEXT"]
@@ -34,18 +34,13 @@ class _FgaText(Reader):
         first = source.parts[0].data[:200].lstrip()
         return "a first line 'Dialogue ID :'" if re.match(rb"Dialogue ID\s*:", first) else ""
 
-    def read(self, source: Source, side: Side, updates: bool) -> Iterator[Dialogue]:
-        """The dialogue of each file."""
-        for part in source.parts:
-            yield _dialogue(part, updates)
+    def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
+        """The dialogue of the file."""
+        yield _dialogue(source, options)
 
 
-def _dialogue(source: Source, updates: bool) -> Dialogue:
-    try:
-        lines = source.data.decode("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        line = source.data.count(b"\n", 0, error.start) + 1
-        raise ReadError(where=f"{source.name}, line {line}", expected="UTF-8 text", found="other bytes") from None
+def _dialogue(source: Source, options: Options) -> Dialogue:
+    lines = source.text_lines()
     head = _DIALOGUE.match(lines[0].strip())
     if not head:
         where = f"{source.name}, line 1"
@@ -56,7 +51,7 @@ def _dialogue(source: Source, updates: bool) -> Dialogue:
     flattener.problems.check(len(turns))
     ordered = by_number(name, turns, flattener.problems)
     flattener.problems.check(len(turns))
-    return Dialogue(name, ordered, False, ("pred",) if updates else ())
+    return Dialogue(name, ordered, False, options.updated())
 
 
 def _blocks(lines: list[str]) -> Iterator[list[tuple[int, str]]]:

@@ -1,8 +1,7 @@
-"""One input, read once: a file, a folder, standard input, or Python objects."""
+"""One input, read once: a file, a folder, an archive, standard input, or Python objects."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -11,7 +10,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from dsteval.dialogue import canonical_id
 from dsteval.errors import ReadError, first_few
+from dsteval.readers.files import File, gather, selected
 from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure
 
 __all__ = ["Source"]
@@ -27,46 +28,81 @@ _TOP: dict[bytes, Callable[[bytes], Top]] = {
 class Source:
     """Bytes under a name, or Python objects in the form of decoded JSON.
 
-    ``name`` is how messages call it. A folder is a source whose ``parts`` are its files.
+    ``name`` is how messages call it. A folder or an archive is a source whose ``parts`` are its files of data;
+    ``schema`` is the slot list that a schema.json beside them gives. ``keeps`` tells which dialogues belong to
+    the split that was asked for.
     """
 
-    def __init__(self, name: str, data: bytes = b"", top: Top | None = None, parts: list[Source] | None = None):
+    def __init__(
+        self,
+        name: str,
+        data: bytes = b"",
+        top: Top | None = None,
+        parts: list[Source] | None = None,
+        schema: bytes = b"",
+    ) -> None:
         self.name = name
         self.data = data.removeprefix(b"\xef\xbb\xbf")
         self._top = top
         self._parts = parts
+        self._schema = schema
+        self._only: frozenset[str] | None = None
+        self._without: frozenset[str] = frozenset()
 
     @classmethod
     def open(cls, path: str | Path) -> Source:
-        """A file, every visible file of a folder, or ``-`` for standard input.
+        """A file, the files of a folder or an archive, those a pattern with * matches, or ``-``, standard input.
 
-        Raises ReadError for what does not exist, cannot be read or is empty.
+        ``.gz`` and ``.zip`` are unpacked. ``FOLDER/test`` or ``data.zip/test`` takes one split of a data set, by
+        its list files or its files' names. Raises ReadError for what does not exist, cannot be read or is empty.
         """
-        if str(path) == "-":
-            return cls("standard input", _filled("standard input", sys.stdin.buffer.read()))
-        place = Path(path)
-        try:
-            if not place.is_dir():
-                return cls(place.name, _filled(str(path), place.read_bytes()))
-            files = sorted(p for p in place.iterdir() if p.is_file() and not p.name.startswith("."))
-            if not files:
-                raise ReadError(where=str(path), expected="a folder of files", found="no file in it")
-            return cls(place.name, parts=[cls(p.name, _filled(str(p), p.read_bytes())) for p in files])
-        except FileNotFoundError:
-            found = "no such file or folder"
-        except OSError as error:
-            found = error.strerror or str(error)
-        raise ReadError(where=str(path), expected="a file or a folder that can be read", found=found)
+        gathered = gather(path)
+        chosen = selected(gathered)
+        parts = [cls(file.name, _filled(file)) for file in chosen.files]
+        source = cls(gathered.name, parts=parts, schema=gathered.schema)
+        if len(parts) == 1:
+            source.data, source._parts = parts[0].data, None
+        if chosen.only is not None:
+            source._only = frozenset(map(canonical_id, chosen.only))
+        source._without = frozenset(map(canonical_id, chosen.without))
+        return source
 
     @classmethod
     def of(cls, name: str, value: Mapping[str, Any] | list[Any]) -> Source:
         """Python objects: {dialogue: states}, or the lines of our JSONL."""
         return cls(name, top=value if isinstance(value, list) else dict(value))
 
+    def keeps(self, dialogue: str) -> bool:
+        """Whether a dialogue belongs to the split that was asked for."""
+        key = canonical_id(dialogue)
+        return (self._only is None or key in self._only) and key not in self._without
+
+    @property
+    def whole(self) -> bool:
+        """Whether every dialogue of the files belongs to what was asked for."""
+        return self._only is None and not self._without
+
     @property
     def parts(self) -> list[Source]:
         """The files of a folder; of anything else, the source itself."""
         return [self] if self._parts is None else self._parts
+
+    def limited(self, parts: list[Source]) -> Source:
+        """The same source with some of its parts only."""
+        other = Source(self.name, self.data, self._top, parts if self._parts is not None else None, self._schema)
+        other._only, other._without = self._only, self._without
+        return other
+
+    @cached_property
+    def schema(self) -> list[str]:
+        """The slots that a schema.json beside the data lists, as 'service-slot'; empty without one."""
+        services = decode(self._schema, "schema.json").value if self._schema.strip() else []
+        names = []
+        for service in services if isinstance(services, list) else []:
+            for slot in service.get("slots", []) if isinstance(service, dict) else []:
+                prefix = f"{service.get('service_name')}-"
+                names.append(slot["name"] if slot["name"].startswith(prefix) else prefix + slot["name"])
+        return names
 
     @cached_property
     def kind(self) -> str:
@@ -102,7 +138,7 @@ class Source:
         except (KeyError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise explain_failure(self.data, self.name, error) from None
 
-    def members(self, expected: str) -> Iterator[tuple[str, Any]]:
+    def members(self, expected: str = "each dialogue once") -> Iterator[tuple[str, Any]]:
         """The members of the outermost object, not decoded yet.
 
         Raises ReadError where it is no object, is empty, or names one of them twice.
@@ -115,6 +151,22 @@ class Source:
         if self.data and not self._are_all(top):
             self._check_names(expected)
         yield from top.items()
+
+    def records(self) -> Iterator[tuple[str, JsonChunk]]:
+        """The members of the outermost list, or the JSON lines, each decoded, with its place for messages.
+
+        Raises ReadError where there is none.
+        """
+        if self.kind == "lines":
+            yield from ((f"line {number}", chunk) for number, chunk in self.lines())
+            return
+        top = self.top
+        if not isinstance(top, list):
+            raise ReadError(where=self.name, expected="a JSON list, or JSON lines", found="an object")
+        if not top:
+            raise ReadError(where=self.name, expected="at least one turn", found="an empty list")
+        for number, raw in enumerate(top, start=1):
+            yield f"object {number}", decode(raw, f"{self.name}, object {number}")
 
     def _are_all(self, top: dict[str, Any]) -> bool:
         """Whether the bytes are these members one after the other, so that none was named twice and lost."""
@@ -142,22 +194,32 @@ class Source:
             if line.strip():
                 yield number, decode(line, f"{self.name}, line {number}")
 
+    @cached_property
     def first_record(self) -> Any:
-        """The first member of the JSON, decoded, as far as it can be; what a format is recognised by."""
+        """The first member of the JSON that is not empty, decoded; what a format is recognised by."""
         first = self.parts[0]
         try:
             if self.kind == "text":
                 return None
             if self.kind == "lines":
                 return next(first.lines())[1].value
-            members = list(first.top.items() if isinstance(first.top, dict) else enumerate(first.top))
-            for _, member in members[:100]:
+            members = list(first.top.values() if isinstance(first.top, dict) else first.top)
+            for member in members[:100]:
                 value = decode(member, first.name).value
                 if value not in ({}, []):
                     return value
         except ReadError:
             return None
         return None
+
+    def text_lines(self) -> list[str]:
+        """The lines of a text file. Raises ReadError where it is not UTF-8."""
+        try:
+            return self.data.decode("utf-8").splitlines()
+        except UnicodeDecodeError as error:
+            line = self.data.count(b"\n", 0, error.start) + 1
+            where = f"{self.name}, line {line}"
+            raise ReadError(where=where, expected="UTF-8 text", found="other bytes") from None
 
     def sample(self) -> str:
         """The beginning of the source, for a message."""
@@ -167,7 +229,7 @@ class Source:
         return f"a file that starts with {' '.join(text.split())[:60]!r}"
 
 
-def _filled(name: str, data: bytes) -> bytes:
-    if not data.strip():
-        raise ReadError(where=name, expected="data", found="an empty file")
-    return data
+def _filled(file: File) -> bytes:
+    if not file.data.strip():
+        raise ReadError(where=file.name, expected="data", found="an empty file")
+    return file.data

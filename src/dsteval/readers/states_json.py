@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.readers.base import Flattener, Reader, by_number, shown, turn_number
+from dsteval.readers.base import Flattener, Options, Reader, by_number, one_sided, shown, turn_number
 from dsteval.readers.json_text import Pairs, decode
 from dsteval.readers.source import Source
 
@@ -49,7 +49,7 @@ class _StatesJson(Reader):
 
     def sniff(self, source: Source) -> str:
         """Dialogues that are lists of states, or objects of states under numbers."""
-        record = source.first_record()
+        record = source.first_record
         if source.kind != "object":
             return ""
         if isinstance(record, list):
@@ -59,18 +59,17 @@ class _StatesJson(Reader):
         keyed = all(turn_number(label) is not None and _is_state(state) for label, state in record.items())
         return "dialogues that are objects of states by turn" if keyed else ""
 
-    def read(self, source: Source, side: Side, updates: bool) -> Iterator[Dialogue]:
-        """Each dialogue of the object, or of every file of the folder."""
-        updated: tuple[Side, ...] = (side,) if updates and side == "pred" else ()
-        for part in source.parts:
-            flattener = Flattener(part.name)
-            total = 0
-            for name, raw in part.members("each dialogue once"):
-                value, doubled = decode(raw, f"{part.name}, dialogue {name!r}")
-                turns = _turns(name, value, side, flattener)
-                total += len(turns)
-                yield Dialogue(name, turns, doubled, updated)
-            flattener.problems.check(total)
+    def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
+        """Each dialogue of the object."""
+        flattener = Flattener(source.name)
+        total = 0
+        for name, raw in source.members():
+            value, doubled = decode(raw, f"{source.name}, dialogue {name!r}")
+            turns = _turns(name, value, side, flattener)
+            total += len(turns)
+            keyed = isinstance(value, dict | Pairs)
+            yield Dialogue(name, turns, doubled, options.updated(side), keyed=keyed)
+        flattener.problems.check(total)
 
 
 def _is_state(value: Any) -> bool:
@@ -97,7 +96,7 @@ def _turns(name: str, value: Any, side: Side, flattener: Flattener) -> list[Turn
             continue
         if state != before[0] or before[0] is None:
             before = (state, flattener.items(state, name, number))
-        turns.append(Turn(number, **{side: before[1]}))
+        turns.append(one_sided(side, number, before[1]))
     return by_number(name, turns, problems)
 
 

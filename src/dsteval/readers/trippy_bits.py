@@ -7,7 +7,7 @@ from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import Problems
-from dsteval.readers.base import Reader, by_number, shown, turn_number
+from dsteval.readers.base import Options, Reader, by_number, shown, turn_number
 from dsteval.readers.json_text import Pairs, decode
 from dsteval.readers.source import Source
 
@@ -23,35 +23,34 @@ class _TrippyBits(Reader):
 
     def sniff(self, source: Source) -> str:
         """Turns that are lists of 0 and 1."""
-        record = source.first_record()
+        record = source.first_record
         turn = next(iter(record.values()), None) if isinstance(record, dict) else None
         return "turns that are lists of 0 and 1" if _are_bits(turn) and source.kind == "object" else ""
 
-    def read(self, source: Source, side: Side, updates: bool) -> Iterator[Dialogue]:
-        """Each dialogue of the object, or of every file of the folder."""
-        for part in source.parts:
-            problems = Problems(part.name)
-            total = 0
-            width: int | None = None
-            for name, raw in part.members("each dialogue once"):
-                value, _ = decode(raw, f"{part.name}, dialogue {name!r}")
-                turns: list[Turn] = []
-                if not isinstance(value, dict | Pairs):
-                    problems.add(name, None, expected="an object of turns", found=shown(value))
-                    value = {}
-                for label, bits in value.items() if isinstance(value, dict) else value:
-                    number = turn_number(label)
-                    width = len(bits) if width is None and _are_bits(bits) else width
-                    if number is None:
-                        problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")
-                    elif not _are_bits(bits) or len(bits) != width:
-                        expected = f"{width or 'some'} marks of 0 and 1"
-                        problems.add(name, number, expected=expected, found=shown(bits))
-                    else:
-                        turns.append(Turn(number, bits=bits))
-                total += len(turns)
-                yield Dialogue(name, by_number(name, turns, problems))
-            problems.check(total)
+    def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
+        """Each dialogue of the object."""
+        problems = Problems(source.name)
+        total = 0
+        width: int | None = None
+        for name, raw in source.members():
+            value, _ = decode(raw, f"{source.name}, dialogue {name!r}")
+            turns: list[Turn] = []
+            if not isinstance(value, dict | Pairs):
+                problems.add(name, None, expected="an object of turns", found=shown(value))
+                value = {}
+            for label, bits in value.items() if isinstance(value, dict) else value:
+                number = turn_number(label)
+                width = len(bits) if width is None and _are_bits(bits) else width
+                if number is None:
+                    problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")
+                elif not _are_bits(bits) or len(bits) != width:
+                    expected = f"{width or 'some'} marks of 0 and 1"
+                    problems.add(name, number, expected=expected, found=shown(bits))
+                else:
+                    turns.append(Turn(number, bits=bits))
+            total += len(turns)
+            yield Dialogue(name, by_number(name, turns, problems))
+        problems.check(total)
 
 
 def _are_bits(value: Any) -> bool:

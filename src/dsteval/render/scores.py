@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dsteval.render.table import Cell, Table
-from dsteval.result import Result, Score
+from dsteval.result import Result, Score, SliceScores
 
-__all__ = ["scores_table"]
+__all__ = ["scores_table", "slice_tables"]
 
 
 def scores_table(results: Sequence[Result], paper: bool) -> Table:
@@ -86,6 +86,29 @@ def _tidy(results: Sequence[Result]) -> Table:
             score.why,
         ]
         for result in results
-        for score in result.scores
+        for score in (*result.scores, *(score for one in result.slices for score in one.scores))
     ]
     return Table(columns, rows)
+
+
+def slice_tables(results: Sequence[Result]) -> list[Table]:
+    """One table for each thing that the results are sliced by: a row per system, key and convention."""
+    tables = []
+    for by in dict.fromkeys(one.by for result in results for one in result.slices):
+        rows: list[list[Cell]] = []
+        names: list[str] = []
+        for result in results:
+            for one in result.slices:
+                if one.by == by:
+                    names += [score.metric for score in one.scores if score.metric not in names]
+        for result in results:
+            rows += [_slice_row(result, one, names) for one in result.slices if one.by == by]
+        columns = ["system", by, "turns that count", "#turns", *map(_heading, names)]
+        tables.append(Table(columns, rows, frozenset(range(3, len(columns))), title=f"By {by}"))
+    return tables
+
+
+def _slice_row(result: Result, one: SliceScores, names: list[str]) -> list[Cell]:
+    by_name = {score.metric: score for score in one.scores}
+    cells = [_percent(by_name[name]) if name in by_name else None for name in names]
+    return [result.name, one.key, one.convention, one.turns, *cells]

@@ -1,0 +1,120 @@
+"""What a reader of the numbers should know: what was left out, and the likeliest cause of odd numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol as Interface
+
+import numpy as np
+
+from dsteval.align import Aligner
+from dsteval.comparer import Comparer
+from dsteval.errors import first_few
+from dsteval.outcomes import Outcomes
+from dsteval.protocol import Protocol
+from dsteval.values.slots import MULTIWOZ
+
+__all__ = ["notes"]
+
+_ALMOST_ALL = 0.8
+_ENOUGH = 4
+
+
+class _Run(Interface):
+    """What a note needs of an evaluation."""
+
+    protocol: Protocol
+    aligner: Aligner
+
+    @property
+    def listed(self) -> Sequence[str] | None:
+        """The slots given as S, or None."""
+
+
+def notes(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
+    """The sentences that stand below the numbers."""
+    yield from _coverage(run)
+    yield from _slots(run, outcomes, comparer)
+    yield from _hints(outcomes)
+
+
+def _coverage(run: _Run) -> Iterator[str]:
+    coverage, policy, scope = run.aligner.coverage, run.aligner.policy, run.protocol.scope
+    ruled = [name for name in coverage.left_out if f"{name}:" not in " ".join(coverage.lengths)]
+    if ruled:
+        yield f"left out under {run.protocol.name}: {', '.join(ruled)} ({scope.leave_out_why})"
+    if coverage.missing:
+        done = "scored as empty" if policy.missing == "empty" else "left out"
+        yield f"{len(coverage.missing)} dialogues without prediction {done} ({first_few(coverage.missing)})"
+    if coverage.lengths:
+        done = "missing turns scored as empty" if policy.missing == "empty" else "left out"
+        yield f"{len(coverage.lengths)} dialogues whose turn counts differ, {done} ({first_few(coverage.lengths)})"
+    if coverage.extra:
+        yield f"{len(coverage.extra)} predicted dialogues without reference ignored ({first_few(coverage.extra)})"
+    if coverage.differs:
+        yield (
+            f"{coverage.differs} of {coverage.scored_turns} turns have another reference inside the "
+            "predictions' file; --ref was used"
+        )
+
+
+def _slots(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
+    """Slots that are not in S, or, without a list, predicted slots that nothing explains."""
+    listed = run.listed
+    if listed is not None:
+        odd = [slot for slot in outcomes.slots if slot not in set(listed)]
+        said = "slots are not in the list given with --slots"
+    elif run.protocol.scope.slots == "auto":
+        in_ref = {outcomes.slots[i] for i in set(outcomes.slot_id[outcomes.slot_ref > 0].tolist())}
+        odd = [slot for slot in outcomes.slots if slot not in in_ref and slot not in MULTIWOZ]
+        odd = odd if in_ref and in_ref <= MULTIWOZ else []
+        said = "predicted slots are none of MultiWOZ's 30 and never in the reference"
+    else:
+        return
+    if odd:
+        dialogue, turn, _ = comparer.first_seen[odd[0]]
+        names = ", ".join(repr(slot) for slot in odd[:8]) + (", ..." if len(odd) > 8 else "")
+        yield f"{len(odd)} {said}: {names} (first: dialogue {dialogue!r}, turn {turn})"
+
+
+def _hints(outcomes: Outcomes) -> Iterator[str]:
+    if not outcomes.has_values or not len(outcomes):
+        return
+    inner = ~outcomes.first
+    before = np.roll(outcomes.pred, 1)
+    # Pairs of the turn before that did not stay; in a file of updates nearly none ever does.
+    lost = before - (outcomes.pred - outcomes.new_pred)
+    held = inner & (before > 0)
+    vanished = held & (lost == before)
+    if held.sum() >= _ENOUGH and vanished.sum() >= _ALMOST_ALL * held.sum():
+        yield (
+            f"at {vanished.sum()} of {held.sum()} turns the whole predicted state of the turn before is gone: "
+            "if the file holds what each turn changed, add --updates"
+        )
+    if not outcomes.right.any() and outcomes.ref.any():
+        yield from _nothing_right(outcomes)
+    elif outcomes.exact.all() and len(outcomes) >= 100:
+        yield "every turn is right: are reference and predictions the same file?"
+
+
+def _nothing_right(outcomes: Outcomes) -> Iterator[str]:
+    if not outcomes.pred.any():
+        yield "no slot is right: every predicted state is empty"
+        return
+    slots = outcomes.slots
+    ref = {slots[i] for i in outcomes.slot_id[outcomes.slot_ref > 0].tolist()}
+    pred = {slots[i] for i in outcomes.slot_id[outcomes.slot_pred > 0].tolist()}
+    if ref.isdisjoint(pred):
+        yield (
+            "no slot is right: the two sides have no slot name in common "
+            f"(reference {', '.join(sorted(ref)[:3])}; predictions {', '.join(sorted(pred)[:3])})"
+        )
+        return
+    both = (outcomes.wrong_ref >= 0) & (outcomes.wrong_pred >= 0)
+    if both.any():
+        slot, r, p = (column[both][0] for column in (outcomes.wrong_slot, outcomes.wrong_ref, outcomes.wrong_pred))
+        values = outcomes.values
+        yield (
+            f"no slot is right: values never match, for example {slots[slot]}: "
+            f"reference {values[r]!r}, predicted {values[p]!r}"
+        )

@@ -1,0 +1,45 @@
+"""Dialogue ids that never meet: shown side by side, with what would make them match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dsteval.dialogue import canonical_id
+from dsteval.errors import AlignmentError
+
+__all__ = ["no_overlap"]
+
+_CUTS: dict[str, Callable[[str], str]] = {
+    "without folders before the name": lambda key: key.rpartition("/")[2],
+    "without what follows the last '-'": lambda key: key.rpartition("-")[0],
+    "without what follows the last '_'": lambda key: key.rpartition("_")[0],
+    "without what precedes the last '-'": lambda key: key.rpartition("-")[2],
+    "without what precedes the last '_'": lambda key: key.rpartition("_")[2],
+    "by their digits alone": lambda key: "".join(filter(str.isdigit, key)).lstrip("0"),
+    "by their letters and digits alone": lambda key: "".join(filter(str.isalnum, key)),
+}
+
+
+def no_overlap(source: str, ref: list[str], pred: list[str]) -> AlignmentError:
+    """The error for two sides without a common dialogue, with what would make their ids match."""
+    refs, preds = [canonical_id(name) for name in ref], [canonical_id(name) for name in pred]
+    return AlignmentError(
+        where=source,
+        expected="dialogue ids that the reference has",
+        found=f"none of {len(pred)} (reference {', '.join(ref[:3])}; predictions {', '.join(pred[:3])})",
+        remedy=_advice(refs, preds),
+    )
+
+
+def _advice(refs: list[str], preds: list[str]) -> str:
+    enough = min(len(refs), len(preds)) / 2
+    for told, cut in _CUTS.items():
+        cut_refs, cut_preds = {cut(key) for key in refs} - {""}, {cut(key) for key in preds} - {""}
+        for whose, common in (
+            ("the ids of the predictions", cut_preds & set(refs)),
+            ("the ids of the reference", cut_refs & set(preds)),
+            ("all ids", cut_refs & cut_preds),
+        ):
+            if len(common) >= enough:
+                return f"They would match if {whose} were taken {told}."
+    return "Check that both are of the same data set and split."

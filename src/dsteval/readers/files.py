@@ -1,0 +1,175 @@
+"""Files, folders and archives, down to bytes; which of them are data, and which belong to a split."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from dsteval.errors import ReadError, first_few
+
+__all__ = ["File", "Gathered", "Selection", "gather", "selected"]
+
+# Names under which people ask for a split -> how files of that split may begin.
+_SPLITS = {
+    "test": ("test",),
+    "dev": ("dev", "val"),
+    "val": ("dev", "val"),
+    "validation": ("dev", "val"),
+    "train": ("train",),
+}
+_DATA = (".json", ".jsonl", ".txt", ".tsv", ".csv")
+# Beside the data of known data sets and tools: texts, lists of values, and a scorer's own output.
+_BESIDE = ("readme", "license", "ontology", "dialogues_and_metrics")
+
+
+@dataclass
+class File:
+    """An unpacked file; ``path`` is where it lies in its folder or archive."""
+
+    name: str
+    data: bytes
+    path: str = ""
+
+
+@dataclass
+class Gathered:
+    """What a path stands for: its files, the split asked for, and the schema beside them."""
+
+    name: str
+    files: list[File]
+    split: str = ""
+    schema: bytes = b""
+    lists: dict[str, bytes] = field(default_factory=dict)
+
+
+@dataclass
+class Selection:
+    """The files of data, and the dialogues of them to keep (``only``; None: all) and to leave (``without``)."""
+
+    files: list[File]
+    only: list[str] | None = None
+    without: list[str] = field(default_factory=list)
+
+
+def gather(path: str | Path) -> Gathered:
+    """The files behind a path, a pattern, or ``-``. Raises ReadError where there are none."""
+    text = str(path)
+    if text == "-":
+        return _sorted("standard input", list(_unpacked("standard input", sys.stdin.buffer.read(), "")))
+    place = Path(text)
+    if place.exists():
+        return _sorted(place.name, list(_files(place)))
+    if glob.has_magic(text):
+        found = [file for name in sorted(glob.glob(text)) for file in _files(Path(name))]  # noqa: PTH207
+        if found:
+            return _sorted(text, found)
+        raise ReadError(where=text, expected="files that the pattern matches", found="none")
+    if place.name.casefold() in _SPLITS and place.parent.exists() and place.parent != Path():
+        gathered = _sorted(f"{place.parent.name}/{place.name}", list(_files(place.parent)))
+        gathered.split = place.name.casefold()
+        return gathered
+    raise ReadError(where=text, expected="a file or a folder that can be read", found="no such file or folder")
+
+
+def _files(place: Path) -> Iterator[File]:
+    try:
+        if not place.is_dir():
+            yield from _unpacked(place.name, place.read_bytes(), "")
+            return
+        inside = sorted(p for p in place.iterdir() if p.is_file() and not p.name.startswith("."))
+        if not inside:
+            raise ReadError(where=str(place), expected="a folder of files", found="no file in it")
+        for file in inside:
+            yield from _unpacked(file.name, file.read_bytes(), file.name)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise ReadError(where=str(place), expected="a file or a folder that can be read", found=found) from None
+
+
+def _unpacked(name: str, data: bytes, path: str) -> Iterator[File]:
+    """A file as it is, a gzip file without its packing, or the files of a zip archive."""
+    try:
+        if data[:2] == b"\x1f\x8b":
+            yield from _unpacked(name.removesuffix(".gz"), gzip.decompress(data), path.removesuffix(".gz"))
+        elif data[:4] == b"PK\x03\x04":
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                for entry in archive.namelist():
+                    inner = PurePosixPath(entry)
+                    hidden = any(part.startswith((".", "__MACOSX")) for part in inner.parts)
+                    if not entry.endswith("/") and not hidden:
+                        yield from _unpacked(inner.name, archive.read(entry), entry)
+        else:
+            yield File(name, data, path or name)
+    except (
+        EOFError,
+        zlib.error,
+        zipfile.BadZipFile,
+        gzip.BadGzipFile,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
+        raise ReadError(
+            where=name,
+            expected="a whole gzip or zip file",
+            found=f"a broken one ({error})",
+            remedy="Download or copy it again.",
+        ) from None
+
+
+def _sorted(name: str, files: list[File]) -> Gathered:
+    """Data, schema and list files apart."""
+    gathered = Gathered(name, [])
+    for file in files:
+        low = file.name.casefold()
+        if low.startswith(("testlistfile", "vallistfile")):
+            gathered.lists[low[:3]] = file.data
+        elif low == "schema.json" and len(files) > 1:
+            gathered.schema = file.data
+        elif len(files) == 1 or (low.endswith(_DATA) and not low.startswith(_BESIDE)):
+            gathered.files.append(file)
+    if not gathered.files:
+        found = first_few([file.name for file in files]) or "nothing"
+        raise ReadError(where=name, expected="a file of dialogues", found=found)
+    return gathered
+
+
+def selected(gathered: Gathered) -> Selection:
+    """The files of data, cut down to the split that was asked for.
+
+    MultiWOZ keeps all splits in data.json and names those of test and dev in list files; other data sets have a
+    file or a folder a split. Raises ReadError where neither tells the split apart.
+    """
+    files = gathered.files
+    whole = [file for file in files if file.name.casefold() == "data.json"]
+    files = whole or files
+    if not gathered.split:
+        return Selection(files)
+    starts = _SPLITS[gathered.split]
+    if whole and gathered.lists:
+        lists = {key: _names(data) for key, data in gathered.lists.items()}
+        wanted = "tes" if starts[0] == "test" else "val"
+        if starts[0] == "train":
+            return Selection(files, without=[name for names in lists.values() for name in names])
+        if wanted in lists:
+            return Selection(files, only=lists[wanted])
+    chosen = [
+        file for file in files if any(p.casefold().startswith(starts) for p in PurePosixPath(file.path).parts)
+    ]
+    if not chosen:
+        raise ReadError(
+            where=gathered.name,
+            expected=f"a list file, a file or a folder for the split {gathered.split!r}",
+            found=first_few([file.path for file in gathered.files]),
+        )
+    return Selection(chosen)
+
+
+def _names(data: bytes) -> list[str]:
+    return [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]

@@ -1,0 +1,64 @@
+"""LLM-DST-EVAL's list: one object a turn with the prediction and the references of several label versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dsteval.dialogue import Dialogue, Side, Turn
+from dsteval.errors import OptionError, first_few
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, turn_number
+from dsteval.readers.json_text import Pairs
+from dsteval.readers.source import Source
+
+__all__ = ["LLM_DST_EVAL"]
+
+_DEFAULT = "ground_truth"
+
+
+class _LlmDstEval(Reader):
+    """Reads ``flag`` ('ID-turn'), ``system``, ``user``, ``predict`` and a reference: ``ground_truth``, MultiWOZ
+    2.1's labels, unless ``--ref-field`` names another such as ``ground_truth_m24``.
+    """
+
+    name = "llm_dst_eval"
+    about = "LLM-DST-EVAL list: [{flag, predict, ground_truth, ground_truth_m24}, ...]; --ref-field chooses"
+    sides = "both"
+    ref_fields = True
+
+    def sniff(self, source: Source) -> str:
+        """Objects with flag, predict and ground_truth."""
+        record = source.first_record
+        fits = (
+            source.kind == "list" and isinstance(record, dict) and {"flag", "predict", _DEFAULT} <= record.keys()
+        )
+        if not fits:
+            return ""
+        others = [key for key in record if key.startswith(_DEFAULT) and key != _DEFAULT]
+        also = f"; --ref-field may also be {', '.join(others)}" if others else ""
+        return f"objects with 'flag', 'predict' and 'ground_truth'{also}"
+
+    def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
+        """The dialogues, their turns in order."""
+        turns = Grouped(Flattener(source.name))
+        field = options.ref_field or _DEFAULT
+        for line, chunk in source.records():
+            fields: dict[str, Any] = dict(chunk.value) if isinstance(chunk.value, dict | Pairs) else {}
+            if fields and field not in fields and turns.total == 0:
+                known = [key for key in fields if key.startswith(_DEFAULT)]
+                where = f"{source.name}, --ref-field {field}"
+                raise OptionError(where=where, expected="a field of the file", found=first_few(known))
+            flag = fields.get("flag")
+            name, _, label = flag.rpartition("-") if isinstance(flag, str) else ("", "", "")
+            number = turn_number(label)
+            whole = "predict" in fields and field in fields
+            expected = f"an object with flag 'ID-turn', predict and {field}"
+            found = turns.place(line, name, number if whole else None, chunk.value, expected)
+            if found is None or number is None:
+                continue
+            ref, pred = (turns.flattener.items(fields[key], name, number) for key in (field, "predict"))
+            turns.add(name, Turn(number, ref, pred, fields.get("system"), fields.get("user")))
+        return turns.dialogues(options.updated())
+
+
+LLM_DST_EVAL = _LlmDstEval()

@@ -1,0 +1,103 @@
+"""Schema-guided dialogues and MultiWOZ 2.2: dialogues_NNN.json with frames per service; one side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dsteval.dialogue import Dialogue, Frame, Side, Turn
+from dsteval.readers.base import Flattener, Options, Reader, shown
+from dsteval.readers.json_text import JsonChunk, Pairs, decode
+from dsteval.readers.source import Source
+
+__all__ = ["SGD"]
+
+
+class _Sgd(Reader):
+    """Reads the frames of user turns; a turn's number counts user turns.
+
+    ``slot_values`` are lists of accepted texts; a text instead of a list is that one value. The top level may also
+    be an object of dialogues by id. The slots of schema.json beside the files are S.
+    """
+
+    name = "sgd"
+    about = "SGD and MultiWOZ 2.2 dialogues: turns with frames per service; a folder of them, schema.json beside"
+    sides = "one"
+
+    def sniff(self, source: Source) -> str:
+        """Dialogues with turns that have a speaker and frames."""
+        record = source.first_record
+        turns = record.get("turns") if isinstance(record, dict) else None
+        fits = isinstance(turns, list) and any(
+            isinstance(turn, dict) and "speaker" in turn and "frames" in turn for turn in turns[:3]
+        )
+        return "turns with 'speaker' and 'frames'" if fits and source.kind in ("list", "object") else ""
+
+    def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
+        """Each dialogue of the list, or of the object."""
+        flattener = Flattener(source.name)
+        total = 0
+        for line, chunk in _records(source):
+            fields = _fields(chunk.value)
+            name = fields.get("dialogue_id")
+            turns = fields.get("turns")
+            if not isinstance(name, str) or not isinstance(turns, list):
+                expected = "an object with dialogue_id and turns"
+                flattener.problems.add("", None, line=line, expected=expected, found=shown(chunk.value))
+                continue
+            read = list(_turns(name, turns, side, flattener))
+            total += len(read)
+            yield Dialogue(name, read, chunk.doubled, options.updated(side))
+        flattener.problems.check(total)
+
+
+def _records(source: Source) -> Iterator[tuple[str, JsonChunk]]:
+    if source.kind == "list":
+        yield from source.records()
+        return
+    for name, raw in source.members():
+        chunk = decode(raw, f"{source.name}, dialogue {name!r}")
+        yield f"dialogue {name!r}", JsonChunk({"dialogue_id": name, **_fields(chunk.value)}, chunk.doubled)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, dict | Pairs) else {}
+
+
+def _turns(name: str, turns: list[Any], side: Side, flattener: Flattener) -> Iterator[Turn]:
+    number = 0
+    system: str | None = ""
+    for value in turns:
+        fields = _fields(value)
+        speaker = str(fields.get("speaker", "")).upper()
+        if speaker == "SYSTEM":
+            system = fields.get("utterance")
+            continue
+        if speaker != "USER" or not isinstance(fields.get("frames"), list):
+            expected = "a turn of USER or SYSTEM with frames"
+            flattener.problems.add(name, number, expected=expected, found=shown(value))
+            continue
+        frames = [frame for one in fields["frames"] if (frame := _frame(one, name, number, flattener))]
+        turn = Turn(number, system=system, user=fields.get("utterance"))
+        if side == "ref":
+            turn.ref_frames = frames
+        else:
+            turn.pred_frames = frames
+        yield turn
+        number += 1
+
+
+def _frame(value: Any, name: str, number: int, flattener: Flattener) -> Frame | None:
+    fields = _fields(value)
+    state = _fields(fields.get("state"))
+    service, values = fields.get("service"), state.get("slot_values")
+    if not isinstance(service, str) or not isinstance(values, dict | Pairs):
+        expected = "a frame with a service and a state of slot_values"
+        flattener.problems.add(name, number, expected=expected, found=shown(value))
+        return None
+    requested = state.get("requested_slots")
+    items = flattener.items(values, name, number)
+    return Frame(service, items, state.get("active_intent"), requested if isinstance(requested, list) else None)
+
+
+SGD = _Sgd()

@@ -1,0 +1,129 @@
+"""Slices: the same metrics by domain, service, slot, turn, dialogue or length.
+
+By domain, service or slot a slice is the metric on states cut down to those slots, error turn included. Three
+conventions are in use for which turns then count, and each is a different number: ``active`` takes the turns
+where the reference has one of the slots, ``dialogue`` all turns of dialogues whose reference has one at any
+turn, ``all`` every turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from dsteval.comparer import Comparer
+from dsteval.dialogue import Dialogue, Turn
+from dsteval.outcomes import Array, Outcomes
+from dsteval.prepare import Prepared
+from dsteval.values.slots import domain_of
+
+__all__ = ["BY", "CONVENTIONS", "Slice", "Slicer"]
+
+CONVENTIONS = ("active", "dialogue", "all")
+
+_SERVICE = re.compile(r"(.+)_\d+")
+
+
+def service_of(slot: str) -> str:
+    """The service of a slot: all that stands before the first hyphen."""
+    return domain_of(slot)
+
+
+def domain_of_service(slot: str) -> str:
+    """The domain of a slot: its service without SGD's number.
+
+    >>> domain_of_service("hotels_4-stars"), domain_of_service("hotel-stars")
+    ('hotels', 'hotel')
+    """
+    service = domain_of(slot)
+    numbered = _SERVICE.fullmatch(service)
+    return numbered[1] if numbered else service
+
+
+_BY_SLOT: dict[str, Callable[[str], str]] = {"domain": domain_of_service, "service": service_of, "slot": str}
+BY = (*_BY_SLOT, "turn", "dialogue", "length")
+"""What ``--by`` takes."""
+
+
+class Slice(NamedTuple):
+    """One slice: what it is by, its key, the convention, and its outcomes with the turns that count."""
+
+    by: str
+    key: str
+    convention: str
+    outcomes: Outcomes
+
+
+class Slicer:
+    """Compares every dialogue once more for each key that its states hold, cut down to that key's slots."""
+
+    def __init__(self, by: str) -> None:
+        self.by = by
+        self.key_of = _BY_SLOT.get(by)
+        self.comparers: dict[str, Comparer] = {}
+        self._passed: list[Dialogue] = []
+
+    def add(self, dialogue: Dialogue, prepared: Prepared, bits: tuple[str, ...] = ()) -> None:
+        """Take in one dialogue; ``bits`` are the slots of its right/wrong marks, if it holds those."""
+        if self.key_of is None:
+            return
+        marked = bool(dialogue.turns) and dialogue.turns[0].bits is not None
+        slots = set(bits) if marked else {slot for side in prepared for state in side for slot in state}
+        keys = {self.key_of(slot) for slot in slots}
+        for key in sorted(keys - self.comparers.keys()):
+            self.comparers[key] = self._comparer(key)
+        for key, comparer in self.comparers.items():
+            if marked:
+                comparer.add_bits(dialogue, bits, prepared.ref)
+            elif key in keys:
+                comparer.add(dialogue, prepared)
+            else:
+                comparer.add_empty(dialogue)
+        # What a later key needs of this dialogue is only that it has turns without it.
+        self._passed.append(
+            Dialogue(dialogue.id, [Turn(turn.number) for turn in dialogue.turns], alone=dialogue.alone)
+        )
+
+    def _comparer(self, key: str) -> Comparer:
+        key_of = self.key_of
+        assert key_of is not None
+        comparer = Comparer(lambda slot: key_of(slot) == key)
+        for dialogue in self._passed:
+            comparer.add_empty(dialogue)
+        return comparer
+
+    def slices(self, whole: Outcomes, inventory: list[str]) -> Iterator[Slice]:
+        """All slices, sorted by key; ``whole`` are the outcomes of everything, ``inventory`` the slots of S."""
+        if self.key_of is None:
+            yield from self._by_turn(whole)
+            return
+        for key, comparer in sorted(self.comparers.items()):
+            outcomes = comparer.outcomes()
+            own = sum(self.key_of(slot) == key for slot in inventory)
+            n_slots = own or whole.n_slots
+            for convention in CONVENTIONS if outcomes.has_ref else ("all",):
+                yield Slice(self.by, key, convention, outcomes.with_scope(n_slots, _turns(outcomes, convention)))
+
+    def _by_turn(self, whole: Outcomes) -> Iterator[Slice]:
+        lengths = np.diff(whole.offsets)
+        if self.by == "dialogue":
+            for number, name in enumerate(whole.dialogues):
+                yield Slice(self.by, name, "all", whole.with_scope(whole.n_slots, whole.dialogue_of == number))
+            return
+        keys = whole.turn if self.by == "turn" else lengths[whole.dialogue_of]
+        for key in np.unique(keys):
+            yield Slice(self.by, str(key), "all", whole.with_scope(whole.n_slots, keys == key))
+
+
+def _turns(outcomes: Outcomes, convention: str) -> Array | None:
+    if convention == "all":
+        return None
+    active: Array = outcomes.ref > 0
+    if convention == "active":
+        return active
+    anywhere = np.bincount(outcomes.dialogue_of, weights=active, minlength=len(outcomes.dialogues)) > 0
+    chosen: Array = anywhere[outcomes.dialogue_of]
+    return chosen
