@@ -26,7 +26,7 @@ from dsteval.result import Result, Score, SliceScores, score
 from dsteval.slices import BY, Slicer
 from dsteval.values.slots import MULTIWOZ, SPELLINGS
 
-__all__ = ["Evaluation", "Input", "Settings", "evaluate", "label_of", "open_input", "system_name"]
+__all__ = ["Evaluation", "Input", "Settings", "evaluate", "label_of", "open_input", "open_source", "system_name"]
 
 Input: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | Source"
 """A path, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
@@ -82,6 +82,7 @@ def evaluate(
         resolved,
         tuple(notes(run, outcomes, comparer)),
         tuple(run.slices(slicers, resolved, outcomes)),
+        tuple(run.preparer.changes()) if run.options.get("changes") else None,
     )
 
 
@@ -92,7 +93,7 @@ class Settings(TypedDict, total=False):
     what each turn changed. ``format`` and ``ref_format`` name a reader instead of detecting it; ``ref_field``
     names the field that holds the reference, where a file has several. ``missing`` and ``extra`` say what is done
     where one side lacks dialogues (Policy). ``slots`` is |S|, or the list of slots. ``domain_lambda`` gives
-    domains a lambda of their own.
+    domains a lambda of their own. ``changes`` keeps account of every value that the protocol rewrote.
     """
 
     settings: Sequence[str]
@@ -104,6 +105,7 @@ class Settings(TypedDict, total=False):
     extra: Literal["error", "ignore"]
     slots: int | Sequence[str] | None
     domain_lambda: Mapping[str, float]
+    changes: bool
 
 
 class Evaluation:
@@ -124,6 +126,7 @@ class Evaluation:
         self.policy = _policy(options)
         self.schema: list[str] = []
         self.source = ""
+        self.preparer = Preparer(self.protocol)
         self.aligner = Aligner(self.protocol.scope, lambda dialogue: [])
 
     def metrics(self, wanted: Sequence[str | Metric] | None) -> dict[str, Metric]:
@@ -151,7 +154,7 @@ class Evaluation:
         """Each dialogue with both sides, aligned and prepared. Raises at the end for what had no partner."""
         options = self.options
         self.source = label_of(pred)
-        preparer = Preparer(self.protocol, self.source)
+        self.preparer = preparer = Preparer(self.protocol, self.source, options.get("changes", False))
         scope = self.protocol.scope
         self.aligner = Aligner(scope, lambda dialogue: preparer.side(dialogue, "ref"), self.source, self.policy)
         field = options.get("ref_field")
@@ -289,6 +292,11 @@ def _policy(options: Settings) -> Policy:
         if value not in known:
             raise OptionError(unknown(f"value of --{option}", value, known))
     return policy
+
+
+def open_source(text: str) -> Source:
+    """The file or folder that a path names."""
+    return Source.open(text)
 
 
 def open_input(value: Input, name: str) -> Source | Iterable[Dialogue]:

@@ -16,7 +16,7 @@ from dsteval.protocol import Protocol
 from dsteval.values.normalise import DONTCARE, NORMALISERS, is_deletion
 from dsteval.values.slots import SPELLINGS
 
-__all__ = ["Prepared", "PreparedValue", "Preparer", "State"]
+__all__ = ["Change", "Prepared", "PreparedValue", "Preparer", "State"]
 
 PreparedValue: TypeAlias = str | frozenset[str]
 State: TypeAlias = dict[str, PreparedValue]
@@ -43,16 +43,34 @@ class _Pairs(dict[Item, tuple[str, PreparedValue] | None]):
         return pair
 
 
+class Change(NamedTuple):
+    """One item that a protocol rewrites: as written, and as compared (``became`` None: it counts as absent).
+
+    ``turns`` is the number of turns that hold it, ``dialogue`` and ``turn`` the first of them.
+    """
+
+    side: Side
+    slot: str
+    value: str
+    became_slot: str
+    became: str | None
+    turns: int
+    dialogue: str
+    turn: int
+
+
 class Preparer:
     """Prepares dialogues under one protocol.
 
     Raises ProtocolError for what the protocol cannot read. Slots that one state holds twice with different
-    values are collected in ``problems``, to be checked at the end.
+    values are collected in ``problems``, to be checked at the end. With ``record`` every item is counted, for
+    ``changes``.
     """
 
-    def __init__(self, protocol: Protocol, source: str = "") -> None:
+    def __init__(self, protocol: Protocol, source: str = "", record: bool = False) -> None:
         self.protocol = protocol
         self.problems = Problems(source)
+        self._seen: dict[tuple[Side, Item], tuple[int, str, int]] | None = {} if record else None
         self.slot = SPELLINGS[protocol.states.slots]
         self._normalisers = [NORMALISERS[name] for name in protocol.states.normalise]
         self._absent = frozenset(protocol.states.absent)
@@ -70,12 +88,41 @@ class Preparer:
         written = written_states(dialogue, side)
         if not written:
             return []
+        if self._seen is not None:
+            self._count(self._seen, dialogue, written, side)
         try:
             if side in dialogue.updates:
                 return self._accumulate(written, side)
             return self._states(dialogue, written, side)
         except ProtocolError as error:
             raise ProtocolError(where=f"dialogue {dialogue.id!r}", found=str(error)) from None
+
+    def distinct(self, side: Side) -> tuple[int, int]:
+        """How many slots, and how many slots with a value, were prepared on one side; absent ones left out."""
+        pairs = {pair for pair in self._pairs[side].values() if pair is not None}
+        return len({slot for slot, _ in pairs}), len(pairs)
+
+    @staticmethod
+    def _count(
+        seen: dict[tuple[Side, Item], tuple[int, str, int]], dialogue: Dialogue, written: list[Items], side: Side
+    ) -> None:
+        for turn, items in zip(dialogue.turns, written, strict=True):
+            for item in items:
+                count, name, number = seen.get((side, item), (0, dialogue.id, turn.number))
+                seen[side, item] = (count + 1, name, number)
+
+    def changes(self) -> list[Change]:
+        """Every item that was rewritten, the most frequent first; what was not recorded is not there."""
+        found = []
+        for (side, (slot, value)), (count, dialogue, turn) in (self._seen or {}).items():
+            pair = self._pairs[side][slot, value]
+            became_slot, became = pair if pair is not None else (self.slot(slot), None)
+            # The order of alternatives says nothing: they are shown sorted on both sides.
+            as_written = value if isinstance(value, str) else "|".join(sorted(set(value))) if value else "null"
+            text = became if became is None or isinstance(became, str) else "|".join(sorted(became))
+            if (slot, as_written) != (became_slot, text):
+                found.append(Change(side, slot, as_written, became_slot, text, count, dialogue, turn))
+        return sorted(found, key=lambda change: (change.side != "ref", -change.turns, change.slot, change.value))
 
     def _states(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
         get = self._pairs[side].__getitem__

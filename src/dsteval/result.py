@@ -13,6 +13,7 @@ from dsteval.align import Coverage
 from dsteval.errors import MetricError, unknown
 from dsteval.metrics import Counts, Metric, parse
 from dsteval.outcomes import Outcomes
+from dsteval.prepare import Change
 
 __all__ = ["SCHEMA", "Result", "Score", "SliceScores", "document", "to_json"]
 
@@ -76,7 +77,8 @@ class SliceScores:
 class Result:
     """The scores of one system under one protocol; ``result["JGA"]`` is one of them.
 
-    ``notes`` are sentences that a reader of the numbers should know. ``outcomes`` is the table behind the
+    ``notes`` are sentences that a reader of the numbers should know; ``changes`` are the values that the
+    protocol rewrote, where that was asked for. ``outcomes`` is the table behind the
     scores, ``counts`` what each metric counted per dialogue.
     """
 
@@ -90,6 +92,7 @@ class Result:
     metrics: dict[str, Metric] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     slices: tuple[SliceScores, ...] = ()
+    changes: tuple[Change, ...] | None = None
 
     def __getitem__(self, metric: str | Metric) -> Score:
         """The score of a metric, by its text or itself. Raises MetricError for one that was not asked for."""
@@ -117,7 +120,7 @@ class Result:
 
     def system(self) -> dict[str, Any]:
         """This result's entry under ``systems``."""
-        return {
+        entry: dict[str, Any] = {
             "name": self.name,
             "source": self.source,
             "protocol": self.protocol,
@@ -125,6 +128,9 @@ class Result:
             "scores": [score.to_dict() for score in self.scores],
             "slices": [one.to_dict() for one in self.slices],
         }
+        if self.changes is not None:
+            entry["changes"] = [change._asdict() for change in self.changes]
+        return entry
 
     def __str__(self) -> str:
         width = max((len(score.metric) for score in self.scores), default=0)

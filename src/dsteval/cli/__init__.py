@@ -16,6 +16,8 @@ __all__ = ["main"]
 _COMMANDS = {
     "score": "Score predictions: JGA, slot accuracy, AGA, FGA and others.",
     "explain": "Show one dialogue turn by turn, and where its errors are.",
+    "validate": "Check files, and that a reference scores perfectly against itself.",
+    "convert": "Write any file that is read as our JSON Lines.",
     "list": "List the metrics, protocols or readers at hand.",
     "lambda": "The lambda of FGA that forgets a mistake within some turns.",
 }

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from dsteval.errors import OptionError, ReadError, unknown
-from dsteval.readers import Source
+from dsteval.readers import Source, detect
 from dsteval.render.table import FORMS, Table
 from dsteval.result import to_json
 
@@ -122,6 +122,13 @@ def slot_list(text: str | None) -> int | list[str] | None:
     if not names:
         raise ReadError(where=text, expected="a list of slots", found="none")
     return names
+
+
+def say(source: Source, format: str | None) -> None:
+    """Tell on stderr as what a file is read."""
+    if format is None:
+        found = detect(source)
+        click.echo(f"{source.name}: read as {found.reader.name} ({found.sign})", err=True)
 
 
 def open_named(text: str) -> tuple[str | None, str]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from dsteval import readers
 from dsteval.cli.options import (
     OneOf,
     coverage_options,
@@ -17,12 +16,13 @@ from dsteval.cli.options import (
     form_option,
     input_options,
     open_named,
+    say,
     slot_list,
 )
 from dsteval.errors import OptionError
 from dsteval.evaluation import Settings, evaluate
 from dsteval.readers import Source
-from dsteval.render.scores import scores_table, slice_tables
+from dsteval.render.scores import change_tables, scores_table, slice_tables
 from dsteval.result import document
 from dsteval.slices import BY
 
@@ -40,6 +40,7 @@ _PATIENCE = 32 << 20  # bytes; files below take no time worth a progress bar
 @click.option(
     "--domain-lambda", "lambdas", multiple=True, metavar="DOMAIN=L", help="FGA of a domain at a lambda of its own."
 )
+@click.option("--changes", is_flag=True, help="List every value that the protocol rewrote.")
 @form_option
 def command(
     files: tuple[str, ...],
@@ -61,12 +62,12 @@ def command(
     settings: Settings = {"slots": slot_list(slots), "domain_lambda": _lambdas(lambdas), **options}  # type: ignore[typeddict-item]
     reference = None if ref is None else Source.open(ref)
     if reference is not None:
-        _say(reference, options["ref_format"])
+        say(reference, options["ref_format"])
     results = []
     for text in files:
         name, path = open_named(text)
         source = Source.open(path)
-        _say(source, options["format"])
+        say(source, options["format"])
         with _progress(source) as tick:
             result = evaluate(
                 reference,
@@ -79,7 +80,7 @@ def command(
                 **settings,
             )
         results.append(result)
-    tables = [scores_table(results, paper=not metrics), *slice_tables(results)]
+    tables = [scores_table(results, paper=not metrics), *slice_tables(results), *change_tables(results)]
     emit(tables, document(results), form, out)
 
 
@@ -96,13 +97,6 @@ def _lambdas(texts: tuple[str, ...]) -> dict[str, float]:
             expected = "DOMAIN=L with L a number, 0 or more"
             raise OptionError(where=f"--domain-lambda {text}", expected=expected, found=repr(number))
     return found
-
-
-def _say(source: Source, format: str | None) -> None:
-    """Tell on stderr as what a file is read."""
-    if format is None:
-        found = readers.detect(source)
-        click.echo(f"{source.name}: read as {found.reader.name} ({found.sign})", err=True)
 
 
 @contextmanager

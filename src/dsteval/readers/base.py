@@ -203,7 +203,8 @@ class Grouped:
         """Take in one turn; a slot that one of its states names twice marks the dialogue."""
         self.total += 1
         self.turns.setdefault(dialogue, []).append(turn)
-        for items in (turn.ref, turn.pred):
+        frames = [*(turn.ref_frames or ()), *(turn.pred_frames or ())]
+        for items in (turn.ref, turn.pred, *(frame.items for frame in frames)):
             if items and len({slot for slot, _ in items}) < len(items):
                 self.doubled.add(dialogue)
 

@@ -12,7 +12,7 @@ from dsteval.readers.source import Source
 
 __all__ = ["DSTEVAL_JSONL"]
 
-_STATES = ("ref", "pred", "state", "update", "frames", "items")
+_STATES = ("ref", "pred", "state", "update", "frames", "items", "bits")
 
 
 class _DstevalJsonl(Reader):
@@ -20,7 +20,8 @@ class _DstevalJsonl(Reader):
 
     ``state`` is the one side of a file with one side, ``update`` what the turn changed instead of it. ``frames``
     holds states per service, ``items`` the slots as written, ``[[slot, value], ...]``; of a file with two sides
-    either is ``{"ref": [...], "pred": [...]}``.
+    either is ``{"ref": [...], "pred": [...]}``. ``bits`` are right/wrong marks without values. ``gaps: true`` says
+    that the dialogue's turn numbers may skip, ``alone: true`` that it is a single instance of no dialogue.
     """
 
     name = "dsteval-jsonl"
@@ -50,6 +51,8 @@ class _Reading:
         self.problems = self.flattener.problems
         self.turns = Grouped(self.flattener)
         self.updated: dict[str, list[bool]] = {}
+        self.gaps: set[str] = set()
+        self.alone: set[str] = set()
 
     def dialogues(self) -> Iterator[Dialogue]:
         for where, chunk in self.source.records():
@@ -60,6 +63,7 @@ class _Reading:
         for dialogue in self.turns.dialogues(self.options.updated(self.side)):
             if any(self.updated.get(dialogue.id, ())):
                 dialogue.updates = (self.side,)
+            dialogue.gaps, dialogue.alone = dialogue.id in self.gaps, dialogue.id in self.alone
             yield dialogue
 
     def _line(self, where: str, chunk: JsonChunk) -> None:
@@ -83,7 +87,20 @@ class _Reading:
             self._set(turn, self.side, self.flattener.items(record[one], name, number))
         self._frames(turn, record.get("frames"), name)
         self._items(turn, record.get("items"), name)
+        self._marks(turn, record, name)
         self.turns.add(name, turn)
+
+    def _marks(self, turn: Turn, record: dict[str, Any], name: str) -> None:
+        """Right/wrong marks, and what a line says of its dialogue."""
+        if "bits" in record:
+            bits = record["bits"]
+            if isinstance(bits, list) and all(type(bit) is int and bit in (0, 1) for bit in bits):
+                turn.bits = bits
+            else:
+                self.problems.add(name, turn.number, expected="bits of 0 and 1", found=shown(bits))
+        for flag, names in (("gaps", self.gaps), ("alone", self.alone)):
+            if record.get(flag) is True:
+                names.add(name)
 
     def _check_fields(self, record: Any, name: str, number: int) -> None:
         keys = [key for key, _ in record] if isinstance(record, Pairs) else []
@@ -121,19 +138,25 @@ class _Reading:
         if not isinstance(value, dict) or not isinstance(value.get("service"), str):
             self.problems.add(name, number, expected="frames with a service and a state", found=shown(value))
             return None
-        items = self.flattener.items(value.get("state", {}), name, number)
+        if "items" in value:
+            items = self._listed(value["items"], name, number)
+        else:
+            items = self.flattener.items(value.get("state", {}), name, number)
         return Frame(value["service"], items, _text(value.get("intent")), value.get("requested"))
 
     def _items(self, turn: Turn, value: Any, name: str) -> None:
         for side, pairs in self._by_side(value):
-            items: Items = []
-            for pair in pairs if isinstance(pairs, list) else [pairs]:
-                if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str):
-                    items.append((pair[0], self.flattener.value(pair[1], name, turn.number, pair[0])))
-                else:
-                    expected = "items that are [slot, value]"
-                    self.problems.add(name, turn.number, expected=expected, found=shown(pair))
-            self._set(turn, side, items)
+            self._set(turn, side, self._listed(pairs, name, turn.number))
+
+    def _listed(self, pairs: Any, name: str, number: int) -> Items:
+        """Items written as [[slot, value], ...]."""
+        items: Items = []
+        for pair in pairs if isinstance(pairs, list) else [pairs]:
+            if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str):
+                items.append((pair[0], self.flattener.value(pair[1], name, number, pair[0])))
+            else:
+                self.problems.add(name, number, expected="items that are [slot, value]", found=shown(pair))
+        return items
 
 
 def _text(value: Any) -> str | None:

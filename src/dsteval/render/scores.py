@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dsteval.render.table import Cell, Table
 from dsteval.result import Result, Score, SliceScores
 
-__all__ = ["scores_table", "slice_tables"]
+__all__ = ["change_tables", "scores_table", "slice_tables"]
 
 
 def scores_table(results: Sequence[Result], paper: bool) -> Table:
@@ -105,6 +105,24 @@ def slice_tables(results: Sequence[Result]) -> list[Table]:
             rows += [_slice_row(result, one, names) for one in result.slices if one.by == by]
         columns = ["system", by, "turns that count", "#turns", *map(_heading, names)]
         tables.append(Table(columns, rows, frozenset(range(3, len(columns))), title=f"By {by}"))
+    return tables
+
+
+def change_tables(results: Sequence[Result]) -> list[Table]:
+    """For each system the values that the protocol rewrote."""
+    columns = ["side", "slot", "value", "compared as", "turns", "first dialogue", "turn"]
+    tables = []
+    for result in results:
+        if result.changes is None:
+            continue
+        rows: list[list[Cell]] = []
+        for change in result.changes:
+            renamed = "" if change.became_slot == change.slot else f"{change.became_slot}: "
+            became = "(absent)" if change.became is None else change.became
+            place: list[Cell] = [change.turns, change.dialogue, change.turn]
+            rows.append([change.side, change.slot, change.value, renamed + became, *place])
+        title = f"{result.name}: values that {result.protocol} rewrote"
+        tables.append(Table(columns, rows, frozenset({4, 6}), title, [] if rows else ["none"]))
     return tables
 
 

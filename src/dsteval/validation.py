@@ -1,0 +1,131 @@
+"""Checks a file without scoring it: what it holds, and that its reference is perfect against itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Unpack
+
+from dsteval import readers
+from dsteval.comparer import Comparer
+from dsteval.dialogue import Dialogue, Side, Turn
+from dsteval.errors import AlignmentError
+from dsteval.evaluation import Evaluation, Settings, label_of
+from dsteval.notes import notes
+from dsteval.readers import Source
+
+__all__ = ["Report", "validate"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a file holds.
+
+    ``sides`` tells whether that is ref, pred, both, or right/wrong marks. ``slots`` and ``values`` count distinct
+    slots, and distinct slots with their values, as the protocol compares them. ``self_check`` tells how the
+    reference (of a file with predictions only, the prediction) did against itself; ``notes`` what else was
+    noticed.
+    """
+
+    name: str
+    format: str
+    sign: str
+    protocol: str
+    sides: str
+    dialogues: int
+    turns: int
+    slots: int
+    values: int
+    self_check: str
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON has it."""
+        return asdict(self)
+
+
+def validate(
+    source: Source, ref: Source | None = None, protocol: str = "exact", **options: Unpack[Settings]
+) -> Report:
+    """Read a source whole, compare its states with themselves, and pair it with its reference if it has one.
+
+    Raises the DstevalError that scoring would raise, and AlignmentError where a metric of the protocol finds
+    the reference imperfect against itself.
+    """
+    format = options.get("format")
+    found = readers.Detected(readers.find(format), "as asked for") if format else readers.detect(source)
+    own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
+    dialogues = list(readers.read(source, "pred", found.reader.name, own))
+    sides = _sides(dialogues)
+    run = Evaluation(protocol, **options)
+    check, slots, values = "not possible: right/wrong marks have no values", 0, 0
+    if "marks" not in sides:
+        side: Side = "ref" if "ref" in sides else "pred"
+        check = _check_self(run, [_mirrored(dialogue, side) for dialogue in dialogues], label_of(source))
+        slots, values = run.preparer.distinct("ref")
+    said: tuple[str, ...] = ()
+    if ref is not None or "ref" in sides or "marks" in sides:
+        said = _paired(Evaluation(protocol, **options), source, ref)
+    return Report(
+        label_of(source),
+        found.reader.name,
+        found.sign,
+        run.protocol.label,
+        " and ".join(sides),
+        len(dialogues),
+        sum(len(dialogue.turns) for dialogue in dialogues),
+        slots,
+        values,
+        check,
+        said,
+    )
+
+
+def _sides(dialogues: list[Dialogue]) -> list[str]:
+    turns = [turn for dialogue in dialogues for turn in dialogue.turns]
+    held = {
+        "ref": any(turn.ref is not None or turn.ref_frames is not None for turn in turns),
+        "pred": any(turn.pred is not None or turn.pred_frames is not None for turn in turns),
+        "marks": any(turn.bits is not None for turn in turns),
+    }
+    return [name for name, present in held.items() if present]
+
+
+def _mirrored(dialogue: Dialogue, side: Side) -> Dialogue:
+    """The dialogue with one side's states on both."""
+    turns = []
+    for turn in dialogue.turns:
+        items, frames = (turn.ref, turn.ref_frames) if side == "ref" else (turn.pred, turn.pred_frames)
+        turns.append(Turn(turn.number, items, items, ref_frames=frames, pred_frames=frames))
+    updates: tuple[Side, ...] = ("ref", "pred") if side in dialogue.updates else ()
+    return Dialogue(dialogue.id, turns, dialogue.doubles, updates, dialogue.gaps, dialogue.alone)
+
+
+def _check_self(run: Evaluation, dialogues: Iterable[Dialogue], name: str) -> str:
+    """Score states against themselves: every metric that is defined must be 1."""
+    comparer = Comparer()
+    for dialogue, prepared in run.pairs(dialogues):
+        run.compare(comparer, dialogue, prepared)
+    outcomes = run.scoped(comparer)
+    scores, _ = run.scores(run.metrics(None), outcomes)
+    imperfect = [score for score in scores if score.value is not None and score.value != 1]
+    if not imperfect:
+        return "perfect"
+    unit, slot = (int(column[0]) for column in (outcomes.wrong_unit, outcomes.wrong_slot))
+    dialogue_id = outcomes.dialogues[int(outcomes.dialogue_of[unit])]
+    raise AlignmentError(
+        where=name,
+        expected=f"a reference that is perfect against itself under {run.protocol.label}",
+        found=", ".join(f"{score.metric} {score.value:.4f}" for score in imperfect),
+        extent=f"{len(imperfect)} of {len(scores)} metrics; first: dialogue {dialogue_id!r}, "
+        f"turn {outcomes.turn[unit]}, slot {outcomes.slots[slot]!r}",
+        remedy="The protocol treats the two sides differently.",
+    )
+
+
+def _paired(run: Evaluation, source: Source, ref: Source | None) -> tuple[str, ...]:
+    """What scoring the file would note; raises what scoring would raise."""
+    comparer = Comparer()
+    for dialogue, prepared in run.pairs(source, ref):
+        run.compare(comparer, dialogue, prepared)
+    return tuple(notes(run, run.scoped(comparer), comparer))
