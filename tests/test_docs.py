@@ -1,0 +1,290 @@
+"""The pages are run: commands print what is shown, Python examples hold, and nothing that is at hand is left out.
+
+A page's fenced blocks are of four kinds:
+
+    ```json NAME      a file of that name, written where the page's commands run (any language will do)
+    ```console        '$ dsteval ...' and what it prints: stdout, or the sentence on stderr where it is refused
+    ```python         a doctest where it has prompts, else code that must run; a page's blocks share their names
+    other             not run
+
+``python tests/test_docs.py`` writes into every console block what its commands print now; read the diff.
+"""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+import dsteval
+from dsteval import metrics, protocol, readers
+from dsteval.cli import cli
+from dsteval.outcomes import UNIT
+from dsteval.protocol import Protocol
+from dsteval.render.scores import scores_table
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+COMMANDS = ("score", "explain", "list", "lambda")
+
+_BLOCK = re.compile(r"^```(\w*)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A fenced block of a page; ``line`` is that of its first line of text, ``span`` its text's place."""
+
+    page: Path
+    line: int
+    kind: str
+    file: str | None
+    text: str
+    span: tuple[int, int]
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(page, text.count("\n", 0, m.start(3)) + 1, m[1], m[2], m[3], m.span(3))
+        for m in _BLOCK.finditer(text)
+    ]
+
+
+def named(page: Path) -> str:
+    """A page as a message calls it."""
+    return page.relative_to(ROOT).as_posix()
+
+
+CONSOLE = [
+    block for page in PAGES for block in blocks(page) if block.kind == "console" and "$ dsteval" in block.text
+]
+
+
+def prepare(page: Path, folder: Path) -> None:
+    """Write the files that a page shows, and give it the checkout's ``src``."""
+    (folder / "src").symlink_to(ROOT / "src", target_is_directory=True)
+    for block in blocks(page):
+        if block.file is not None:
+            place = folder / block.file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(block.text, encoding="utf-8")
+
+
+def commands(text: str) -> Iterator[str]:
+    """The commands of a console block as typed, backslashes at the ends of lines included."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("$ "):
+            typed = [line[2:]]
+            while typed[-1].endswith("\\"):
+                typed.append(next(lines))
+            yield "\n".join(typed)
+
+
+def printed(command: str, folder: Path) -> str:
+    """What a command shows: its stdout, and where it is refused what it says, without the formats read."""
+    bin_folder = str(Path(sys.executable).parent)
+    environment = os.environ | {"PATH": os.pathsep.join([bin_folder, os.environ["PATH"]]), "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    told = [line for line in done.stderr.splitlines() if ": read as " not in line]
+    lines = done.stdout.splitlines() + (told if done.returncode else [])
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def transcript(block: Block, folder: Path) -> str:
+    """A console block as it ought to be."""
+    shown = [f"$ {command}\n{printed(command, folder)}" for command in commands(block.text)]
+    return "\n".join(shown) if "\n\n$ " in block.text else "".join(shown)
+
+
+@pytest.mark.parametrize("block", CONSOLE, ids=[f"{named(block.page)}:{block.line}" for block in CONSOLE])
+def test_commands_print_what_the_page_shows(block: Block, tmp_path: Path) -> None:
+    assert block.text.startswith("$ dsteval"), "a console block starts with a command of dsteval"
+    prepare(block.page, tmp_path)
+    assert block.text == transcript(block, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_python_examples_hold(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(page, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in blocks(page):
+        if block.kind != "python":
+            continue
+        where = f"{named(page)}:{block.line}"
+        if ">>> " not in block.text:
+            exec(compile("\n" * (block.line - 1) + block.text, where, "exec"), names)
+            continue
+        told: list[str] = []
+        test = doctest.DocTestParser().get_doctest(block.text, names, where, str(page), block.line - 1)
+        doctest.DocTestRunner(verbose=False).run(test, out=told.append, clear_globs=False)
+        names = test.globs
+        assert not told, "".join(told)
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading.
+
+    >>> slug("`FGA@L`: flexible goal accuracy")
+    'fgal-flexible-goal-accuracy'
+    """
+    kept = re.sub(r"[^\w\- ]", "", heading.strip().casefold())
+    return kept.replace(" ", "-")
+
+
+def prose(page: Path) -> str:
+    """A page without its fenced blocks."""
+    return _BLOCK.sub("", page.read_text(encoding="utf-8"))
+
+
+def headings(page: Path) -> list[str]:
+    """The headings of a page."""
+    return re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", LINKED, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        place = (page.parent / path).resolve() if path else page
+        assert place.exists(), f"{named(page)} links to {target}, which is not there"
+        if anchor:
+            anchors = {slug(heading) for heading in headings(place)}
+            assert anchor in anchors, f"{named(page)} links to {target}, and that page has no such heading"
+
+
+def section(page: Path, name: str) -> str:
+    """The text under the heading that names something, up to the next of its rank."""
+    text = page.read_text(encoding="utf-8")
+    heading = rf"^(#+) [^\n]*`{re.escape(name)}`[^\n]*\n"
+    found = re.search(heading + r"(.*?)(?=^\1 |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, f"{named(page)} has no heading with `{name}`"
+    return found[2]
+
+
+@pytest.mark.parametrize("name", metrics.names())
+def test_every_metric_has_its_section(name: str) -> None:
+    metric = metrics.find(name)
+    text = section(ROOT / "docs/metrics.md", f"{name}@L" if metric.number_about else name)
+    for key, parameter in metric.parameters.items():
+        for choice in parameter.choices:
+            assert f"`{key}={choice}`" in text, f"docs/metrics.md, {name}: `{key}={choice}` is not explained"
+
+
+@pytest.mark.parametrize("name", readers.names())
+def test_every_reader_has_its_section(name: str) -> None:
+    text = section(ROOT / "docs/formats.md", name)
+    assert "```" in text, f"docs/formats.md, {name}: no sample"
+
+
+def settings_row(loaded: Protocol) -> str:
+    """A protocol's row in the table of settings."""
+    states, scope, parameters = loaded.states, loaded.scope, loaded.metrics.parameters
+    cells = [
+        states.slots,
+        " ".join(states.normalise) or "-",
+        ", ".join(text or '""' for text in states.absent) or "-",
+        states.dontcare,
+        states.alternatives,
+        str(scope.slots),
+        parameters.get("FGA", {}).get("variant", "official"),
+        parameters.get("SlotAccuracy", {}).get("split", "first"),
+    ]
+    return f"| `{loaded.name}` | {' | '.join(cells)} |"
+
+
+@pytest.mark.parametrize("name", protocol.names())
+def test_every_protocol_has_its_section_and_its_settings(name: str) -> None:
+    page = ROOT / "docs/protocols.md"
+    loaded = protocol.load(name)
+    text = section(page, name)
+    for sentence in loaded.checked:
+        assert sentence in " ".join(text.split()), f"docs/protocols.md, {name}: not what was checked"
+    row = settings_row(loaded)
+    assert row in page.read_text(encoding="utf-8").splitlines(), f"docs/protocols.md lacks the row\n{row}"
+
+
+def test_every_setting_is_explained() -> None:
+    text = (ROOT / "docs/protocols.md").read_text(encoding="utf-8")
+    loaded = msgspec.to_builtins(protocol.load("exact"))
+    for table in ("states", "match", "scope"):
+        for key in loaded[table]:
+            assert f"| `{table}.{key}` |" in text, f"docs/protocols.md does not explain {table}.{key}"
+
+
+def options(command: str | None) -> set[str]:
+    """The long options of a command, or of none, as the help lists them."""
+    help_text = CliRunner().invoke(cli, [*([command] if command else []), "--help"]).output
+    return set(re.findall(r"^ .*?(--[a-z][a-z-]*)", help_text, re.MULTILINE))
+
+
+def test_every_option_is_told_and_no_other() -> None:
+    known = {option for command in (None, *COMMANDS) for option in options(command)}
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
+    missing = known - told - {"--help"}
+    assert not missing, f"the pages do not tell of {', '.join(sorted(missing))}"
+    assert told <= known, f"the pages tell of options that are none: {', '.join(sorted(told - known))}"
+
+
+def keys(value: Any) -> Iterator[str]:
+    """Every key of a JSON document."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys(inner)
+
+
+def test_output_is_told_field_by_field() -> None:
+    text = (ROOT / "docs/output.md").read_text(encoding="utf-8")
+    result = dsteval.evaluate({"d": [{}]}, {"d": [{}]})
+    tidy = scores_table([result], paper=True).tidy
+    assert tidy is not None
+    for key in [*dict.fromkeys(keys(result.to_dict())), *tidy.columns]:
+        assert f"`{key}`" in text, f"docs/output.md does not tell of {key!r}"
+    for part in result.scores[0].signature.split("|")[1:]:
+        assert f"`{part.partition(':')[0]}:" in text, f"docs/output.md does not tell of {part!r} in a signature"
+
+
+def test_the_map_of_the_code_is_whole() -> None:
+    text = (ROOT / "docs/design.md").read_text(encoding="utf-8")
+    package = ROOT / "src/dsteval"
+    parts = [f"{path.name}/" for path in package.iterdir() if (path / "__init__.py").exists()]
+    parts += [path.name for path in package.glob("[a-z]*.py")]
+    for part in parts:
+        assert f"`{part}`" in text, f"docs/design.md does not tell what {part} is"
+    for column in UNIT:
+        assert f"`{column}`" in text, f"docs/design.md does not tell what the column {column!r} counts"
+
+
+def rewrite(page: Path) -> None:
+    """Bring a page's console blocks up to date."""
+    text = page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(page, Path(folder))
+        for block in reversed([block for block in CONSOLE if block.page == page]):
+            start, end = block.span
+            text = text[:start] + transcript(block, Path(folder)) + text[end:]
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for one in PAGES:
+        rewrite(one)
