@@ -18,44 +18,32 @@ if TYPE_CHECKING:
     from dsteval.dialogue import Turn as Turn
     from dsteval.errors import DstevalError as DstevalError
     from dsteval.evaluation import evaluate as evaluate
-    from dsteval.metrics.aga import AGA as AGA
-    from dsteval.metrics.fga import FGA as FGA
-    from dsteval.metrics.jga import JGA as JGA
-    from dsteval.metrics.slot_accuracy import SlotAccuracy as SlotAccuracy
-    from dsteval.metrics.slot_f1 import SlotF1 as SlotF1
-    from dsteval.metrics.slot_precision import SlotPrecision as SlotPrecision
-    from dsteval.metrics.slot_recall import SlotRecall as SlotRecall
-    from dsteval.metrics.turn_f1 import TurnF1 as TurnF1
-    from dsteval.metrics.turn_match import TurnMatch as TurnMatch
+    from dsteval.explanation import explain as explain
     from dsteval.result import Result as Result
     from dsteval.result import Score as Score
 
-# Where each public name lives; imported when first used, so that `import dsteval` costs next to nothing.
+# Where each public name lives; imported when first used, so that `import dsteval` costs next to nothing. Every
+# metric of the registry is a name of the package as well: dsteval.FGA @ 0.5.
 _HOMES = {
-    "AGA": "dsteval.metrics.aga",
     "Dialogue": "dsteval.dialogue",
     "DstevalError": "dsteval.errors",
-    "FGA": "dsteval.metrics.fga",
-    "JGA": "dsteval.metrics.jga",
     "Result": "dsteval.result",
     "Score": "dsteval.result",
-    "SlotAccuracy": "dsteval.metrics.slot_accuracy",
-    "SlotF1": "dsteval.metrics.slot_f1",
-    "SlotPrecision": "dsteval.metrics.slot_precision",
-    "SlotRecall": "dsteval.metrics.slot_recall",
     "Turn": "dsteval.dialogue",
-    "TurnF1": "dsteval.metrics.turn_f1",
-    "TurnMatch": "dsteval.metrics.turn_match",
     "evaluate": "dsteval.evaluation",
+    "explain": "dsteval.explanation",
 }
 
 __all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name[:1].isupper() and name in (metrics := import_module("dsteval.metrics")).names():
+        value = metrics.find(name)
+    else:
         raise AttributeError(f"module 'dsteval' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -176,7 +176,7 @@ class Aligner:
             if not self._number(dialogue):
                 continue
             if dialogue.turns and not written_states(dialogue, "ref"):
-                self._bare["ref"].append(dialogue.id)
+                self._bare["ref"].append(_first_bare(dialogue, "ref"))
             self._count_reference(dialogue)
             references[key] = dialogue
         self._seen.clear()
@@ -221,7 +221,7 @@ class Aligner:
             self.coverage.ref_dialogues += 1
             self.coverage.ref_turns += len(dialogue.turns)
         elif dialogue.turns and not written_states(dialogue, "ref"):
-            self._bare["ref"].append(dialogue.id)
+            self._bare["ref"].append(_first_bare(dialogue, "ref"))
             return None
         else:
             self._count_reference(dialogue)
@@ -232,7 +232,7 @@ class Aligner:
             return True
         if not dialogue.turns or written_states(dialogue, "pred"):
             return True
-        self._bare["pred"].append(dialogue.id)
+        self._bare["pred"].append(_first_bare(dialogue, "pred"))
         return False
 
     def _with(self, dialogue: Dialogue, ref: Dialogue | None) -> Dialogue | None:
@@ -339,6 +339,14 @@ class Aligner:
             found=" and ".join(found),
             remedy=f"Check that both are of one split, or {remedy}.",
         )
+
+
+def _first_bare(dialogue: Dialogue, side: Side) -> str:
+    """The dialogue and the first of its turns that lacks a side."""
+    for turn in dialogue.turns:
+        if (turn.ref if side == "ref" else turn.pred) is None:
+            return f"{dialogue.id} from turn {turn.number}"
+    return dialogue.id
 
 
 def _filled(ref: Dialogue, predicted: dict[int, Turn], pred: Dialogue | None = None) -> Dialogue:

@@ -12,6 +12,7 @@ from dsteval import readers
 from dsteval._version import __version__
 from dsteval.align import Aligner, Policy
 from dsteval.comparer import Comparer
+from dsteval.data.fetch import Progress, resolve
 from dsteval.dialogue import Dialogue, Side
 from dsteval.errors import OptionError, ProtocolError, unknown
 from dsteval.metrics import Counts, Metric, parse, total
@@ -29,7 +30,7 @@ from dsteval.values.slots import MULTIWOZ, SPELLINGS
 __all__ = ["Evaluation", "Input", "Settings", "evaluate", "label_of", "open_input", "open_source", "system_name"]
 
 Input: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | Source"
-"""A path, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
+"""A path or a data set's name, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
 
 
 def evaluate(
@@ -124,6 +125,7 @@ class Evaluation:
         self.protocol = chosen.with_settings(settings) if settings else chosen
         self.options = options
         self.policy = _policy(options)
+        self.updated = False
         self.schema: list[str] = []
         self.source = ""
         self.preparer = Preparer(self.protocol)
@@ -167,6 +169,7 @@ class Evaluation:
             if isinstance(source, Source) and not self.schema:
                 self.schema = [preparer.slot(name) for name in source.schema]
         for dialogue in self.aligner.pair(predictions, references):
+            self.updated |= "pred" in dialogue.updates
             yield dialogue, preparer.dialogue(dialogue)
         preparer.problems.check(self.aligner.coverage.scored_turns)
 
@@ -276,7 +279,7 @@ class Evaluation:
             f"ref:{self.aligner.fingerprint}",
             self.protocol.signature(),
             f"S:{outcomes.n_slots}",
-            *(["input:updates"] if self.options.get("updates") else []),
+            *(["input:updates"] if self.updated else []),
             *policy,
             f"v:{__version__}",
         ]
@@ -294,17 +297,27 @@ def _policy(options: Settings) -> Policy:
     return policy
 
 
-def open_source(text: str) -> Source:
-    """The file or folder that a path names."""
-    return Source.open(text)
+def open_source(text: str, progress: Progress | None = None) -> Source:
+    """The file or folder that a path names, or the public data set of that name (``multiwoz-2.4/test``).
+
+    A data set that is not cached is fetched, which ``progress`` can show; what lies on disk under its name wins.
+    Raises ReadError for what cannot be read, and as ``data.fetch.fetch`` does for what cannot be had.
+    """
+    place = resolve(text, progress=progress)
+    source = Source.open(text if place is None else place)
+    if place is not None:
+        source.name = text
+    return source
 
 
 def open_input(value: Input, name: str) -> Source | Iterable[Dialogue]:
     """A source for whatever ``evaluate`` takes."""
     if isinstance(value, Source):
         return value
-    if isinstance(value, str | os.PathLike):
-        return Source.open(Path(value) if str(value) != "-" else "-")
+    if isinstance(value, str):
+        return open_source(value)
+    if isinstance(value, os.PathLike):
+        return Source.open(Path(value))
     if isinstance(value, Mapping):
         return Source.of(name, value)
     items = iter(value)

@@ -18,6 +18,7 @@ from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_varia
 from dsteval.outcomes import Outcomes
 from dsteval.prepare import Prepared, PreparedValue
 from dsteval.readers import Source
+from dsteval.result import SCHEMA
 
 __all__ = ["Explanation", "SlotLine", "TurnLine", "explain"]
 
@@ -64,7 +65,7 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON has it."""
-        return asdict(self)
+        return {"schema": SCHEMA, **asdict(self)}
 
 
 def explain(
@@ -124,14 +125,14 @@ class _Chosen:
     def __init__(self, dialogue: str) -> None:
         self.dialogue = dialogue
         self.key = canonical_id(dialogue)
-        self.seen: list[str] = []
+        self.seen: dict[Side, list[str]] = {"ref": [], "pred": []}
 
     def of(
         self, source: Source | Iterable[Dialogue], side: Side, format: str | None, options: readers.Options
     ) -> Iterator[Dialogue]:
         dialogues = readers.read(source, side, format, options) if isinstance(source, Source) else source
         for dialogue in dialogues:
-            self.seen.append(dialogue.id)
+            self.seen[side].append(dialogue.id)
             if canonical_id(dialogue.id) == self.key:
                 yield dialogue
 
@@ -139,7 +140,7 @@ class _Chosen:
 def _checked(dialogues: Iterator[Dialogue], chosen: _Chosen) -> Iterator[Dialogue]:
     first = next(dialogues, None)
     if first is None:
-        known = list(dict.fromkeys(chosen.seen))
+        known = list(dict.fromkeys(chosen.seen["pred"]))
         text = unknown("dialogue", chosen.dialogue, known)
         listed = ", ".join(known[:3])
         raise AlignmentError(

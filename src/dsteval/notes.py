@@ -42,7 +42,7 @@ def _coverage(run: _Run) -> Iterator[str]:
     coverage, policy, scope = run.aligner.coverage, run.aligner.policy, run.protocol.scope
     ruled = [name for name in coverage.left_out if f"{name}:" not in " ".join(coverage.lengths)]
     if ruled:
-        yield f"left out under {run.protocol.name}: {', '.join(ruled)} ({scope.leave_out_why})"
+        yield f"left out under {run.protocol.name}: {', '.join(ruled)} ({scope.leave_out_why or 'as asked'})"
     if coverage.missing:
         done = "scored as empty" if policy.missing == "empty" else "left out"
         yield f"{len(coverage.missing)} dialogues without prediction {done} ({first_few(coverage.missing)})"
@@ -68,7 +68,7 @@ def _slots(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
         in_ref = {outcomes.slots[i] for i in set(outcomes.slot_id[outcomes.slot_ref > 0].tolist())}
         odd = [slot for slot in outcomes.slots if slot not in in_ref and slot not in MULTIWOZ]
         odd = odd if in_ref and in_ref <= MULTIWOZ else []
-        said = "predicted slots are none of MultiWOZ's 30 and never in the reference"
+        said = f"predicted slots are none of MultiWOZ's 30 and never in the reference, so |S| = {outcomes.n_slots}"
     else:
         return
     if odd:

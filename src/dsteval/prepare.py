@@ -95,7 +95,11 @@ class Preparer:
                 return self._accumulate(written, side)
             return self._states(dialogue, written, side)
         except ProtocolError as error:
-            raise ProtocolError(where=f"dialogue {dialogue.id!r}", found=str(error)) from None
+            source = f"{self.problems.source}, " if self.problems.source else ""
+            where = f"{source}dialogue {dialogue.id!r}, {error.where}"
+            raise ProtocolError(
+                where=where, expected=error.expected, found=error.found, remedy=error.remedy
+            ) from None
 
     def distinct(self, side: Side) -> tuple[int, int]:
         """How many slots, and how many slots with a value, were prepared on one side; absent ones left out."""
@@ -185,8 +189,11 @@ class Preparer:
         if states.alternatives == "literal":
             if isinstance(value, tuple) and len(value) != 1:
                 raise ProtocolError(
-                    f"slot {item[0]!r} has a list of {len(value)} values, and protocol {self.protocol.name} "
-                    "compares single texts. Use a protocol that reads alternatives, such as exact"
+                    where=f"slot {item[0]!r}",
+                    expected=f"single texts, which protocol {self.protocol.name} compares",
+                    found=f"a list of {len(value)} values",
+                    remedy="Take a protocol that reads alternatives, such as exact, or the first of them with "
+                    "--set states.alternatives=first.",
                 )
             parts = [value] if isinstance(value, str) else list(value)
         else:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -93,11 +93,15 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     scope: Scope
     metrics: Metrics
     changed: tuple[str, ...] = ()
+    origin: str = ""
 
     @property
     def label(self) -> str:
-        """The name with its comparability, and the settings that this run changed: ``exact@1``."""
-        text = f"{self.name}@{self.comparability}"
+        """The name with its comparability, and the settings that this run changed: ``exact@1``.
+
+        A protocol that does not come with dsteval also shows its hash: its name alone says nothing.
+        """
+        text = f"{self.name}@{self.comparability}" + (f"#{self.origin}" if self.origin else "")
         return f"{text}[{','.join(self.changed)}]" if self.changed else text
 
     @property
@@ -124,6 +128,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         for text in settings:
             key, value = _setting(text, tables)
             table, field = key.split(".", 1)
+            _check_choice(key, value, get_type_hints(_TABLES[table])[field])
             tables[table][field] = value
             changed[key] = msgspec.json.encode(value).decode() if not isinstance(value, str) else value
         tables["changed"] = [f"{key}={value}" for key, value in sorted(changed.items())]
@@ -147,6 +152,18 @@ def _setting(text: str, tables: dict[str, Any]) -> tuple[str, Any]:
         return key, tomllib.loads(f"value = {raw}")["value"]
     except tomllib.TOMLDecodeError:
         return key, raw.strip()
+
+
+_TABLES: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "scope": Scope}
+
+
+def _check_choice(key: str, value: Any, taken: Any) -> None:
+    """Raise OptionError for a value that a setting does not take, with those that it does."""
+    choices = get_args(taken) if get_origin(taken) is Literal else ()
+    if choices and value not in choices:
+        raise OptionError(unknown(f"value of {key}", str(value), list(choices)))
+    if get_origin(taken) is tuple and not isinstance(value, list):
+        raise OptionError(where=f"--set {key}", expected="a list such as '[\"none\"]'", found=repr(value))
 
 
 def _plain(error: msgspec.ValidationError) -> str:
@@ -178,16 +195,24 @@ def load(name: str) -> Protocol:
         path = Path(name)
         if not path.is_file():
             raise ProtocolError(where=name, expected="a protocol's TOML file", found="no such file")
-        return _parse(path.read_text(encoding="utf-8"), name)
+        return _foreign(_parse(path.read_text(encoding="utf-8"), name))
     if name in installed("protocols"):
         found = installed("protocols")[name].load()
-        return found if isinstance(found, Protocol) else _parse(str(found), f"protocol {name}")
+        return _foreign(found if isinstance(found, Protocol) else _parse(str(found), f"protocol {name}"))
     raise ProtocolError(unknown("protocol", name, names(), "dsteval list protocols"))
+
+
+def _foreign(protocol: Protocol) -> Protocol:
+    return msgspec.structs.replace(protocol, origin=protocol.hash)
 
 
 def _parse(text: str, where: str) -> Protocol:
     try:
-        return msgspec.convert(tomllib.loads(text), Protocol)
+        tables = tomllib.loads(text)
+        for key in ("changed", "origin"):
+            if key in tables:
+                raise ProtocolError(where=where, found=f"the key {key!r}, which no file sets")
+        return msgspec.convert(tables, Protocol)
     except tomllib.TOMLDecodeError as error:
         raise ProtocolError(where=where, expected="TOML", found=str(error)) from None
     except msgspec.ValidationError as error:

@@ -127,6 +127,7 @@ class Result:
             "coverage": self.coverage.to_dict(),
             "scores": [score.to_dict() for score in self.scores],
             "slices": [one.to_dict() for one in self.slices],
+            "notes": list(self.notes),
         }
         if self.changes is not None:
             entry["changes"] = [change._asdict() for change in self.changes]

@@ -18,7 +18,8 @@ _COMMANDS = {
     "explain": "Show one dialogue turn by turn, and where its errors are.",
     "validate": "Check files, and that a reference scores perfectly against itself.",
     "convert": "Write any file that is read as our JSON Lines.",
-    "list": "List the metrics, protocols or readers at hand.",
+    "data": "Describe data sets, and fetch public ones.",
+    "list": "List the metrics, protocols, readers or data sets at hand.",
     "lambda": "The lambda of FGA that forgets a mistake within some turns.",
 }
 

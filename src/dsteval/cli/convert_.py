@@ -11,9 +11,8 @@ from pathlib import Path
 import click
 
 from dsteval import readers
-from dsteval.cli.options import say
+from dsteval.cli.options import open_shown, say
 from dsteval.errors import OptionError
-from dsteval.evaluation import open_source
 from dsteval.writing import lines
 
 __all__ = ["command"]
@@ -31,7 +30,7 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
     A file with one side keeps it as `state`, and may then serve as predictions or as reference. Nothing is lost:
     utterances, services, doubled slots, turn numbers.
     """
-    opened = open_source(source)
+    opened = open_shown(source)
     say(opened, format)
     reader = readers.find(format) if format else readers.detect(opened).reader
     options = readers.Options(updates, ref_field)

@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from dsteval.cli.options import emit, form_option, input_options, open_named
+from dsteval.cli.options import emit, form_option, input_options, open_named, open_shown
 from dsteval.explanation import explain
-from dsteval.readers import Source
 from dsteval.render.explanation import explanation_table, show_explanation
 
 __all__ = ["command"]
@@ -36,8 +35,8 @@ def command(
     id counts in any case, with or without .json.
     """
     name, path = open_named(file)
-    reference = None if ref is None else Source.open(ref)
-    source = Source.open(path)
+    reference = None if ref is None else open_shown(ref)
+    source = open_shown(path)
     explanation = explain(reference, source, dialogue, metric=metric, protocol=protocol, name=name, **options)
     table = explanation_table(explanation)
     emit([table], explanation.to_dict(), form, out, lambda stream: show_explanation(explanation, stream))

@@ -6,25 +6,36 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dsteval.data import catalog
+from dsteval.data.fetch import unverified
 from dsteval.errors import OptionError, ReadError, unknown
+from dsteval.evaluation import open_source
 from dsteval.readers import Source, detect
 from dsteval.render.table import FORMS, Table
 from dsteval.result import to_json
 
 __all__ = [
+    "FetchBar",
     "OneOf",
     "coverage_options",
     "emit",
     "form_option",
     "input_options",
     "open_named",
+    "open_shown",
+    "say",
+    "say_unverified",
     "slot_list",
     "write_out",
 ]
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,7 +77,11 @@ def input_options(command: F) -> F:
     option = click.option
     for one in reversed(
         [
-            option("--ref", metavar="REF", help="The reference: a file or a folder; FOLDER/test takes a split."),
+            option(
+                "--ref",
+                metavar="REF",
+                help="The reference: a file, a folder (FOLDER/test takes a split), a data set.",
+            ),
             option("--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."),
             option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of it."),
             option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
@@ -131,6 +146,66 @@ def say(source: Source, format: str | None) -> None:
         click.echo(f"{source.name}: read as {found.reader.name} ({found.sign})", err=True)
 
 
+class FetchBar:
+    """Shows a download on stderr, where that is a terminal; there is nothing to see before the first byte."""
+
+    def __init__(self) -> None:
+        self.came = False
+        self._shown: Progress | None = None
+        self._name = ""
+
+    def __call__(self, name: str, done: int, size: int | None) -> None:
+        """Take in how far a file has come, as ``data.fetch.fetch`` tells it."""
+        self.came = True
+        if not sys.stderr.isatty():
+            return
+        if self._shown is None:
+            self._shown = _download_bar()
+            self._shown.start()
+        if name != self._name:
+            self._name = name
+            self._shown.reset(self._shown.task_ids[0], total=size, description=name)
+        self._shown.update(self._shown.task_ids[0], completed=done, total=size)
+
+    def __enter__(self) -> FetchBar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
+
+def _download_bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    shown = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+    shown.add_task("")
+    return shown
+
+
+def open_shown(text: str) -> Source:
+    """What a text names: a file, a folder, or a data set, whose download is shown."""
+    with FetchBar() as bar:
+        source = open_source(text, bar)
+    if bar.came:
+        say_unverified(text)
+    return source
+
+
+def say_unverified(text: str) -> None:
+    """Tell on stderr which part of a data set, NAME or NAME/SPLIT, could not be verified."""
+    name, _, split = text.partition("/")
+    dataset = catalog.find(name, catalog.load())
+    chosen = dataset.split(split) if split else None
+    if files := unverified(dataset, chosen):
+        total = len(dataset.needed(chosen))
+        click.echo(f"{text}: {len(files)} of {total} files not verified: no checksum is known", err=True)
+
+
 def open_named(text: str) -> tuple[str | None, str]:
     """The name and the path of ``name=path``; a path that exists as written is a path."""
     name, equals, path = text.partition("=")
@@ -155,7 +230,7 @@ def emit(
         from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
 
         printed = text or (lambda stream: show(tables, stream))
-        if out is None:
+        if out is None and sys.stdout.isatty():
             printed(sys.stdout)
             return
         written = _captured(printed)

@@ -16,11 +16,12 @@ from dsteval.cli.options import (
     form_option,
     input_options,
     open_named,
+    open_shown,
     say,
     slot_list,
 )
 from dsteval.errors import OptionError
-from dsteval.evaluation import Settings, evaluate
+from dsteval.evaluation import Evaluation, Settings, evaluate
 from dsteval.readers import Source
 from dsteval.render.scores import change_tables, scores_table, slice_tables
 from dsteval.result import document
@@ -60,13 +61,14 @@ def command(
     --metric the protocol's own list is printed, for `exact` the columns of the FGA paper's Table 1 and slot F1.
     """
     settings: Settings = {"slots": slot_list(slots), "domain_lambda": _lambdas(lambdas), **options}  # type: ignore[typeddict-item]
-    reference = None if ref is None else Source.open(ref)
+    Evaluation(protocol, **settings).metrics(metrics or None)  # a wrong name is told before anything is read
+    reference = None if ref is None else open_shown(ref)
     if reference is not None:
         say(reference, options["ref_format"])
     results = []
     for text in files:
         name, path = open_named(text)
-        source = Source.open(path)
+        source = open_shown(path)
         say(source, options["format"])
         with _progress(source) as tick:
             result = evaluate(

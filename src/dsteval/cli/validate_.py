@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from dsteval.cli.options import coverage_options, emit, form_option, input_options, slot_list
+from dsteval.cli.options import coverage_options, emit, form_option, input_options, open_shown, slot_list
 from dsteval.errors import DstevalError
-from dsteval.evaluation import open_source
 from dsteval.render.table import Cell, Table
 from dsteval.validation import Report, validate
 
@@ -34,12 +33,12 @@ def command(
     With --ref also that predictions and reference belong together. What is refused, and why, is what `score`
     would refuse.
     """
-    reference = None if ref is None else open_source(ref)
+    reference = None if ref is None else open_shown(ref)
     listed = slot_list(slots)
     reports, refused = [], 0
     for file in files:
         try:
-            reports.append(validate(open_source(file), reference, protocol, slots=listed, **options))
+            reports.append(validate(open_shown(file), reference, protocol, slots=listed, **options))
         except DstevalError as error:
             click.echo(f"dsteval: {error}", err=True)
             refused += 1

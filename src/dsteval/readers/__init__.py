@@ -92,10 +92,12 @@ def detect(source: Source) -> Detected:
 
 
 def _fits(part: Source) -> list[Detected]:
-    for readers in (_bundled(), _installed()):
-        fits = [Detected(reader, sign) for reader in readers.values() if (sign := reader.sniff(part))]
-        if fits:
-            return fits
+    # An odd or empty first record proves nothing: others are looked at before giving up.
+    for _ in part.probe():
+        for readers in (_bundled(), _installed()):
+            fits = [Detected(reader, sign) for reader in readers.values() if (sign := reader.sniff(part))]
+            if fits:
+                return fits
     return []
 
 

@@ -38,8 +38,8 @@ class _FgaJson(Reader):
         record = source.first_record
         if source.kind != "object" or not isinstance(record, dict):
             return ""
-        turn = next(iter(record.values()), None)
-        fits = isinstance(turn, dict) and {"gt", "pr"} <= turn.keys() and "pr_turn" not in turn
+        turns = [turn for turn in record.values() if isinstance(turn, dict)]
+        fits = any({"gt", "pr"} <= turn.keys() and "pr_turn" not in turn for turn in turns)
         return "turns with 'gt' and 'pr'" if fits else ""
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:

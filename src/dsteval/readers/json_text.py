@@ -14,7 +14,16 @@ import msgspec
 
 from dsteval.errors import ReadError
 
-__all__ = ["JsonChunk", "Pairs", "count_keys", "decode", "decode_pairs", "explain_failure", "keys_in_bytes"]
+__all__ = [
+    "JsonChunk",
+    "Pairs",
+    "count_keys",
+    "decode",
+    "decode_pairs",
+    "explain_failure",
+    "keys_in_bytes",
+    "plain",
+]
 
 
 _NESTED = frozenset({dict, list})
@@ -77,6 +86,13 @@ def decode(data: Any, where: str) -> JsonChunk:
 def decode_pairs(data: bytes) -> Any:
     """Decode JSON with every object as Pairs, doubles kept."""
     return json.loads(data, object_pairs_hook=Pairs)
+
+
+def plain(value: Any) -> Any:
+    """The value with every Pairs as a dictionary, for a look at its shape."""
+    if isinstance(value, Pairs):
+        return {key: plain(inner) for key, inner in value}
+    return [plain(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _has_double(value: Any) -> bool:

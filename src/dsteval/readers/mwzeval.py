@@ -23,8 +23,9 @@ class _Mwzeval(Reader):
     def sniff(self, source: Source) -> str:
         """Dialogues that are lists of turns with a state."""
         record = source.first_record
-        turn = record[0] if source.kind == "object" and isinstance(record, list) and record else None
-        fits = isinstance(turn, dict) and "state" in turn and not turn.keys() & {"bspn", "speaker", "bspn_gen"}
+        turns = record if source.kind == "object" and isinstance(record, list) else ()
+        keys = {key for turn in turns if isinstance(turn, dict) for key in turn}
+        fits = "state" in keys and not keys & {"bspn", "speaker", "bspn_gen"}
         return "dialogues that are lists of turns with 'state'" if fits else ""
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:

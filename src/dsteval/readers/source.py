@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ import msgspec
 from dsteval.dialogue import canonical_id
 from dsteval.errors import ReadError, first_few
 from dsteval.readers.files import File, gather, selected
-from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure
+from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure, plain
 
 __all__ = ["Source"]
 
@@ -48,6 +49,7 @@ class Source:
         self._schema = schema
         self._only: frozenset[str] | None = None
         self._without: frozenset[str] = frozenset()
+        self._record: Any = None
 
     @classmethod
     def open(cls, path: str | Path) -> Source:
@@ -194,23 +196,33 @@ class Source:
             if line.strip():
                 yield number, decode(line, f"{self.name}, line {number}")
 
-    @cached_property
+    @property
     def first_record(self) -> Any:
-        """The first member of the JSON that is not empty, decoded; what a format is recognised by."""
-        first = self.parts[0]
-        try:
-            if self.kind == "text":
-                return None
-            if self.kind == "lines":
-                return next(first.lines())[1].value
-            members = list(first.top.values() if isinstance(first.top, dict) else first.top)
-            for member in members[:100]:
-                value = decode(member, first.name).value
-                if value not in ({}, []):
-                    return value
-        except ReadError:
-            return None
-        return None
+        """The record that a format is recognised by: the first that is not empty, or the one ``probe`` took."""
+        if self._record is None:
+            self._record = next(self._records(), None)
+        return self._record
+
+    def probe(self) -> Iterator[None]:
+        """Take one record after the other as the one to recognise a format by, a hundred at most.
+
+        Raises ReadError where one of them is not JSON.
+        """
+        self._record = None
+        yield None
+        for record in islice(self._records(), 1, 100):
+            self._record = record
+            yield None
+
+    def _records(self) -> Iterator[Any]:
+        if self.kind == "text":
+            return
+        if self.kind == "lines":
+            records = (chunk.value for _, chunk in self.lines())
+        else:
+            members = self.top.values() if isinstance(self.top, dict) else self.top
+            records = (decode(member, self.name).value for member in members)
+        yield from (plain(record) for record in islice(records, 1000) if record not in ({}, []))
 
     def text_lines(self) -> list[str]:
         """The lines of a text file. Raises ReadError where it is not UTF-8."""

@@ -53,10 +53,11 @@ class _StatesJson(Reader):
         if source.kind != "object":
             return ""
         if isinstance(record, list):
-            return "dialogues that are lists of states" if all(map(_is_state, record)) else ""
-        if not isinstance(record, dict):
+            states = any(map(_is_state, record)) and not any(map(_is_foreign, record))
+            return "dialogues that are lists of states" if states else ""
+        if not isinstance(record, dict) or any(map(_is_foreign, record.values())):
             return ""
-        keyed = all(turn_number(label) is not None and _is_state(state) for label, state in record.items())
+        keyed = any(turn_number(label) is not None and _is_state(state) for label, state in record.items())
         return "dialogues that are objects of states by turn" if keyed else ""
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
@@ -74,6 +75,10 @@ class _StatesJson(Reader):
 
 def _is_state(value: Any) -> bool:
     return isinstance(value, dict) and not _FOREIGN & value.keys()
+
+
+def _is_foreign(value: Any) -> bool:
+    return isinstance(value, dict) and bool(_FOREIGN & value.keys())
 
 
 def _turns(name: str, value: Any, side: Side, flattener: Flattener) -> list[Turn]:

@@ -27,8 +27,8 @@ class _T5dst(Reader):
         """Dialogues with turns that hold turn_belief and pred_belief."""
         record = source.first_record
         turns = record.get("turns") if source.kind == "object" and isinstance(record, dict) else None
-        turn = next(iter(turns.values()), None) if isinstance(turns, dict) else None
-        fits = isinstance(turn, dict) and {"turn_belief", "pred_belief"} <= turn.keys()
+        found = turns.values() if isinstance(turns, dict) else ()
+        fits = any(isinstance(turn, dict) and {"turn_belief", "pred_belief"} <= turn.keys() for turn in found)
         return "turns with turn_belief and pred_belief" if fits else ""
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:

@@ -31,8 +31,8 @@ class _Trade(Reader):
         record = source.first_record
         if source.kind == "list" and isinstance(record, dict) and set(_FLAT) <= record.keys():
             return "objects with belief_state and pred_belief_state"
-        turn = next(iter(record.values()), None) if source.kind == "object" and isinstance(record, dict) else None
-        fits = isinstance(turn, dict) and "turn_belief" in turn and _predicted(turn)
+        turns = record.values() if source.kind == "object" and isinstance(record, dict) else ()
+        fits = any(isinstance(turn, dict) and "turn_belief" in turn and _predicted(turn) for turn in turns)
         return "turns with turn_belief and pred_bs_..." if fits else ""
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:

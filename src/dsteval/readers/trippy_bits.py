@@ -24,8 +24,8 @@ class _TrippyBits(Reader):
     def sniff(self, source: Source) -> str:
         """Turns that are lists of 0 and 1."""
         record = source.first_record
-        turn = next(iter(record.values()), None) if isinstance(record, dict) else None
-        return "turns that are lists of 0 and 1" if _are_bits(turn) and source.kind == "object" else ""
+        turns = record.values() if isinstance(record, dict) and source.kind == "object" else ()
+        return "turns that are lists of 0 and 1" if any(map(_are_bits, turns)) else ""
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each dialogue of the object."""

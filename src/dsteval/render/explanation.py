@@ -44,7 +44,11 @@ def show_explanation(explanation: Explanation, file: IO[str] | None = None) -> N
         if not turn.slots:
             out.print("    both states are empty" if turn.outcome == "exact" else "    no slot", style="dim")
     out.print()
-    out.print("- missed   + spurious   ~ wrong value   * new or changed in the reference", style="dim")
+    marked = any(slot.kind == "marked wrong" for turn in explanation.turns for slot in turn.slots)
+    kinds = (
+        "x marked wrong" if marked else "- missed   + spurious   ~ wrong value   * new or changed in the reference"
+    )
+    out.print(kinds, style="dim")
 
 
 def _line(utterance: str) -> str:
@@ -66,7 +70,8 @@ def _verdict(turn: TurnLine) -> str:
 def _states(slot: SlotLine) -> str:
     star = " *" if slot.new else ""
     if slot.kind == "right":
-        return f"{slot.ref}{star}"
+        said = "" if slot.pred == slot.ref else f", pred {slot.pred}"
+        return f"{slot.ref}{said}{star}"
     since = f"  (since turn {slot.since})"
     if slot.kind == "marked wrong":
         return f"marked wrong{since}"
@@ -75,10 +80,10 @@ def _states(slot: SlotLine) -> str:
 
 def explanation_table(explanation: Explanation) -> Table:
     """One row per slot and turn; a turn without slots has one row."""
-    columns = ["turn", "outcome", "weight", "error turn", "slot", "ref", "pred", "kind", "since"]
+    columns = ["dialogue", "turn", "outcome", "weight", "error turn", "slot", "ref", "pred", "kind", "since"]
     rows: list[list[Cell]] = []
     for turn in explanation.turns:
-        head: list[Cell] = [turn.turn, turn.outcome, round(turn.weight, 6), turn.error_turn]
+        head: list[Cell] = [explanation.dialogue, turn.turn, turn.outcome, round(turn.weight, 6), turn.error_turn]
         rows += [[*head, s.slot, s.ref, s.pred, s.kind, s.since] for s in turn.slots] or [[*head, *[None] * 5]]
     title = f"{explanation.dialogue}, {explanation.system}, {explanation.protocol}, {explanation.metric}"
-    return Table(columns, rows, frozenset({0, 2, 3, 8}), title=title)
+    return Table(columns, rows, frozenset({1, 3, 4, 9}), title=title)

@@ -24,7 +24,7 @@ def scores_table(results: Sequence[Result], paper: bool) -> Table:
         row += [_percent(by_name[name]) for name in shown]
         rows.append(row)
     right = frozenset(range(1, len(columns)))
-    return Table(columns, rows, right, notes=_notes(results), tidy=_tidy(results))
+    return Table(columns, rows, right, notes=_notes(results, paper), tidy=_tidy(results))
 
 
 _COUNTS = {"JGA": "#M1", "TurnMatch": "#M2"}
@@ -39,7 +39,7 @@ def _percent(score: Score) -> str | None:
     return None if score.value is None else f"{100 * score.value:.2f}"
 
 
-def _notes(results: Sequence[Result]) -> list[str]:
+def _notes(results: Sequence[Result], paper: bool) -> list[str]:
     shared: dict[str, list[str]] = {}
     for result in results:
         coverage = result.coverage
@@ -60,7 +60,7 @@ def _notes(results: Sequence[Result]) -> list[str]:
     for block, names in shared.items():
         first, *rest = block.split("\n")
         notes += [f"{', '.join(names)}: {first}", *(f"  {line}" for line in rest)]
-    notes.append("per cent; " + ", ".join([*_legend(results)]) if _legend(results) else "per cent")
+    notes.append("; ".join(["per cent", *(_legend(results) if paper else [])]))
     return notes
 
 

@@ -94,7 +94,7 @@ def to_latex(table: Table) -> str:
         )
 
     align = "".join("r" if number in table.right else "l" for number in range(len(table.columns)))
-    notes = [f"% {note}" for note in table.notes]
+    notes = [f"% {note}" for note in [table.title, *table.notes] if note]
     body = [r"\toprule", line(table.columns), r"\midrule", *map(line, table.rows), r"\bottomrule"]
     return "\n".join([*notes, rf"\begin{{tabular}}{{{align}}}", *body, r"\end{tabular}"]) + "\n"
 

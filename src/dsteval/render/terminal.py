@@ -33,7 +33,8 @@ def show(tables: list[Table], file: IO[str] | None = None) -> None:
         narrow = table.width() > out.width and len(table.rows) < len(table.columns)
         out.print(_rich(table.transposed() if narrow else table))
         for note in table.notes:
-            out.print(escape(note), style="dim")
+            # Not wrapped: a signature is there to be copied.
+            out.print(escape(note), style="dim", soft_wrap=True)
 
 
 def _rich(table: Table) -> RichTable:

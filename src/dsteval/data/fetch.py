@@ -1,0 +1,384 @@
+"""Fetching public data sets on request: each file once, verified, into a cache that belongs to the user.
+
+A file is downloaded as NAME.partial beside its place and takes its name when it is complete and right, so that
+what has its name can be read. Nothing is requested that is there, and nothing unless a data set is named.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import re
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from dsteval.data import catalog
+from dsteval.data.catalog import Catalogue, Dataset, File
+from dsteval.errors import DstevalError, OptionError
+
+if TYPE_CHECKING:  # urllib takes a while to load, and most runs fetch nothing
+    from urllib.error import HTTPError
+
+__all__ = ["FetchError", "Progress", "blob_id", "cache_folder", "fetch", "missing", "resolve", "unverified"]
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with a file's name, the bytes of it that have come, and its size where that is known."""
+
+BASE = "https://raw.githubusercontent.com"
+TRIES = 4
+PAUSE = 0.5  # seconds before the second try; longer before each later one
+TIMEOUT = 30.0  # seconds without a byte
+
+_CHUNK = 1 << 16
+_LISTS = {"testlistfile": "testListFile.txt", "vallistfile": "valListFile.txt"}
+
+
+class FetchError(DstevalError):
+    """A data set that cannot be had, or a file of one that is not what it should be."""
+
+
+def cache_folder() -> Path:
+    """Where data sets are kept: $DSTEVAL_CACHE, $XDG_CACHE_HOME/dsteval, or the system's place for caches."""
+    own = os.environ.get("DSTEVAL_CACHE")
+    if own:
+        return Path(own).expanduser()
+    shared = os.environ.get("XDG_CACHE_HOME", "")
+    if Path(shared).is_absolute():  # the convention asks for a relative one to be ignored
+        return Path(shared) / "dsteval"
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "dsteval" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "dsteval"
+    return Path.home() / ".cache" / "dsteval"
+
+
+def resolve(text: str, *, progress: Progress | None = None, catalogue: Catalogue | None = None) -> Path | None:
+    """The path to open for ``NAME/SPLIT`` or ``NAME``, fetched if it is not cached.
+
+    None where the text names no data set; what lies on disk under that name always wins. Raises OptionError for
+    a split that the data set does not have, or where it has to be named, and FetchError as ``fetch`` does.
+    """
+    name, _, split = text.partition("/")
+    if Path(text).exists() or Path(name).exists() or "/" in split or glob.has_magic(text):
+        return None
+    catalogue = catalog.load() if catalogue is None else catalogue
+    dataset = catalogue.get(name.casefold())
+    if dataset is None:
+        return None
+    if split:
+        chosen = dataset.split(split)
+        return fetch(name, chosen, progress=progress, catalogue=catalogue) / dataset.splits[chosen]
+    if dataset.whole is None:
+        names = " or ".join(f"{dataset.name}/{split}" for split in dataset.splits)
+        raise OptionError(where=text, expected=f"one split of it: {names}", found="the name alone")
+    return fetch(name, progress=progress, catalogue=catalogue) / dataset.whole
+
+
+def fetch(
+    name: str,
+    split: str | None = None,
+    *,
+    progress: Progress | None = None,
+    catalogue: Catalogue | None = None,
+) -> Path:
+    """Fetch what is not yet cached of a data set, or of one of its splits; returns the data set's folder.
+
+    Raises OptionError for a name or a split that does not exist, and FetchError where a file cannot be reached,
+    breaks off, cannot be written, or is not the one that the catalogue means.
+    """
+    catalogue = catalog.load() if catalogue is None else catalogue
+    dataset = catalog.find(name, catalogue)
+    needed = dataset.needed(None if split is None else dataset.split(split))
+    folder = _folder(dataset)
+    for file in needed:
+        place = folder / file.to
+        if place.exists():
+            _check_copy(dataset, file, place)
+            continue
+        with _alone(dataset, folder):
+            # Another process may have brought it while this one waited.
+            if not place.exists():
+                _make_folder(dataset, place.parent)
+                _Download(dataset, file, place, progress).run()
+    if dataset.lists_of:
+        _borrow_lists(dataset, folder, progress, catalogue)
+    return folder
+
+
+def missing(dataset: Dataset) -> list[File]:
+    """The files of a data set that are not cached."""
+    return [file for file in dataset.single if not (_folder(dataset) / file.to).exists()]
+
+
+def unverified(dataset: Dataset, split: str | None = None) -> list[File]:
+    """The files of a data set, or of one of its splits, for which no checksum is known."""
+    return [file for file in dataset.needed(split) if not file.blob]
+
+
+def blob_id(path: Path) -> str:
+    """The git blob id of a file, what ``git hash-object`` prints."""
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as content:
+        while chunk := content.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _folder(dataset: Dataset) -> Path:
+    # With the commit, so that a later catalogue does not take the files of an earlier one for its own.
+    return cache_folder() / dataset.name / dataset.commit[:12]
+
+
+def _check_copy(dataset: Dataset, file: File, place: Path) -> None:
+    """Refuse a cached file, or one put there by hand, that is not the file of the catalogue."""
+    if file.blob and (found := blob_id(place)) != file.blob:
+        raise FetchError(
+            where=f"{dataset.name}, {place}",
+            expected=f"the git blob {file.blob}",
+            found=found,
+            remedy="Delete it to have it fetched again, or name a file of your own by its path.",
+        )
+
+
+def _make_folder(dataset: Dataset, folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(dataset, folder, error) from None
+
+
+def _unwritable(dataset: Dataset, place: Path, error: OSError) -> FetchError:
+    return FetchError(
+        where=f"{dataset.name}, {place}",
+        expected="a place to write to",
+        found=error.strerror or str(error),
+        remedy="Name another folder with DSTEVAL_CACHE.",
+    )
+
+
+@contextmanager
+def _alone(dataset: Dataset, folder: Path) -> Iterator[None]:
+    """Let one process at a time download a data set: two that write one partial file would spoil it."""
+    _make_folder(dataset, folder)
+    try:
+        handle = (folder / ".lock").open("ab")
+    except OSError as error:
+        raise _unwritable(dataset, folder, error) from None
+    with handle:
+        _lock(handle)
+        yield
+
+
+def _lock(handle: IO[bytes]) -> None:
+    """Wait for the lock, which goes when the file is closed."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        while True:
+            with suppress(OSError):
+                msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
+                return
+            time.sleep(PAUSE)
+    else:
+        import fcntl
+
+        with suppress(OSError):  # a file system without locks: renaming at the end still keeps files whole
+            fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def _borrow_lists(dataset: Dataset, folder: Path, progress: Progress | None, catalogue: Catalogue) -> None:
+    """Put the list files of the data set that has them beside a data set that has none."""
+    if all((folder / name).exists() for name in _LISTS.values()):
+        return
+    other = catalog.find(dataset.lists_of, catalogue)
+    archive = fetch(other.name, progress=progress, catalogue=catalogue) / other.single[0].to
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            for entry in opened.namelist():
+                name = _LISTS.get(PurePosixPath(entry).stem.casefold())
+                if name is not None:
+                    partial = folder / f".{name}.{os.getpid()}.partial"
+                    partial.write_bytes(opened.read(entry))
+                    partial.replace(folder / name)
+    except zipfile.BadZipFile as error:
+        raise FetchError(where=str(archive), expected="a zip archive with list files", found=str(error)) from None
+    except OSError as error:
+        raise _unwritable(dataset, folder, error) from None
+
+
+@dataclass
+class _Download:
+    """One file on its way to its place."""
+
+    dataset: Dataset
+    file: File
+    place: Path
+    progress: Progress | None
+
+    def __post_init__(self) -> None:
+        from urllib.parse import quote
+
+        base = os.environ.get("DSTEVAL_DATA_URL") or BASE
+        if not base.startswith(("http://", "https://")):
+            raise OptionError(where="DSTEVAL_DATA_URL", expected="an http or https address", found=repr(base))
+        parts = (base.rstrip("/"), self.dataset.repository, self.dataset.commit, quote(self.file.path))
+        self.url = "/".join(parts)
+        self.partial = self.place.with_name(f"{self.place.name}.partial")
+
+    def run(self) -> None:
+        """Download, verify, and give the file its name."""
+        self._download()
+        expected, found = self._verdict()
+        if expected:
+            self.partial.unlink()
+            raise FetchError(
+                where=f"{self.dataset.name}, {self.url}",
+                expected=expected,
+                found=f"{found}, which was deleted",
+                remedy=f"Something on the way sent another file: try again, {self._by_hand}.",
+            )
+        self.partial.replace(self.place)
+
+    def _verdict(self) -> tuple[str, str]:
+        """What was expected and what was found; empty where the file is right.
+
+        Without a checksum JSON must at least be whole: a page to log in at, or half a file, is not.
+        """
+        if self.file.blob:
+            found = blob_id(self.partial)
+            return ("", "") if found == self.file.blob else (f"the git blob {self.file.blob}", found)
+        if self.place.suffix == ".json":
+            try:
+                msgspec.json.decode(self.partial.read_bytes())
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                return "JSON", f"something else ({error})"
+        return "", ""
+
+    @property
+    def _by_hand(self) -> str:
+        return f"name a mirror with DSTEVAL_DATA_URL, or put a copy of the file at {self.place}"
+
+    @property
+    def _come(self) -> int:
+        """Bytes that are here."""
+        return self.partial.stat().st_size if self.partial.exists() else 0
+
+    def _download(self) -> None:
+        """Try until the file is complete; what has come is kept and gone on from."""
+        from http.client import HTTPException
+        from urllib.error import HTTPError
+
+        trouble = FetchError()
+        for number in range(TRIES):
+            time.sleep(PAUSE * number)
+            try:
+                return self._attempt()
+            except HTTPError as error:
+                error.close()
+                trouble = self._refused(error)
+                if error.code < 500 and error.code not in (408, 429):
+                    break
+            except (OSError, HTTPException) as error:
+                reason = getattr(error, "reason", error)
+                trouble = self._broken(reason)
+                if _is_hopeless(reason):
+                    break
+        raise trouble
+
+    def _refused(self, error: HTTPError) -> FetchError:
+        found = f"HTTP {error.code} {error.reason}".rstrip()
+        advice = "Try again later" if error.code >= 500 else "Check the address"
+        remedy = f"{advice}, {self._by_hand}."
+        return FetchError(where=self.dataset.name, expected=f"a file at {self.url}", found=found, remedy=remedy)
+
+    def _broken(self, reason: object) -> FetchError:
+        said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+        if self._come:
+            problem = f"the download of {self.url} broke off ({said})"
+            remedy = (
+                f"What came is kept ({self._come} bytes): run this again to go on from there, {self._by_hand}."
+            )
+        else:
+            problem = f"{self.url} cannot be reached ({said})"
+            remedy = f"Check the connection, {self._by_hand}."
+        return FetchError(problem, where=self.dataset.name, remedy=remedy)
+
+    def _attempt(self) -> None:
+        """One request. Raises OSError where the connection breaks, HTTPError where the server refuses."""
+        from urllib.error import HTTPError
+        from urllib.request import Request, urlopen
+
+        come = self._come
+        headers = {"User-Agent": "dsteval"} | ({"Range": f"bytes={come}-"} if come else {})
+        try:
+            with urlopen(Request(self.url, headers=headers), timeout=TIMEOUT) as response:
+                start, size = _extent(response)
+                if start not in (0, come):
+                    self.partial.unlink()
+                    raise ConnectionError(f"the server sent bytes from {start} on, not from {come}")
+                self._write(response, start, size)
+        except HTTPError as error:
+            if error.code != 416 or not come:
+                raise
+            error.close()
+            # There is nothing after what has come: it is all of it, or not this file's beginning.
+            if _size(error.headers.get("Content-Range", "")) != come:
+                self.partial.unlink()
+                self._attempt()
+
+    def _write(self, response: Any, start: int, size: int | None) -> None:
+        done = start
+        with self._opened("ab" if start else "wb") as out:
+            while chunk := response.read(_CHUNK):
+                try:
+                    out.write(chunk)
+                    out.flush()
+                except OSError as error:
+                    raise _unwritable(self.dataset, self.partial, error) from None
+                done += len(chunk)
+                if self.progress is not None:
+                    self.progress(self.file.to, done, size)
+        if size is not None and done != size:
+            if done > size:
+                self.partial.unlink()
+            raise ConnectionError(f"{done} of {size} bytes came")
+
+    def _opened(self, mode: str) -> IO[bytes]:
+        try:
+            return self.partial.open(mode)
+        except OSError as error:
+            raise _unwritable(self.dataset, self.partial, error) from None
+
+
+def _extent(response: Any) -> tuple[int, int | None]:
+    """Where an answer begins in its file, and the file's size where that is known."""
+    if response.status == 206:
+        text = response.headers.get("Content-Range", "")
+        start = re.match(r"bytes (\d+)-", text)
+        return int(start[1]) if start else -1, _size(text)
+    length = response.headers.get("Content-Length", "")
+    return 0, int(length) if length.isdecimal() else None
+
+
+def _size(content_range: str) -> int | None:
+    """The size that ``Content-Range: bytes 5-9/10`` tells."""
+    total = content_range.rpartition("/")[2]
+    return int(total) if total.isdecimal() else None
+
+
+def _is_hopeless(reason: object) -> bool:
+    """Whether trying again at once would only waste time: no such host, or a certificate that is not trusted."""
+    import socket
+    import ssl
+
+    return isinstance(reason, socket.gaierror | ssl.SSLCertVerificationError)
