@@ -45,10 +45,8 @@ def show_explanation(explanation: Explanation, file: IO[str] | None = None) -> N
             out.print("    both states are empty" if turn.outcome == "exact" else "    no slot", style="dim")
     out.print()
     marked = any(slot.kind == "marked wrong" for turn in explanation.turns for slot in turn.slots)
-    kinds = (
-        "x marked wrong" if marked else "- missed   + spurious   ~ wrong value   * new or changed in the reference"
-    )
-    out.print(kinds, style="dim")
+    signs = "- missed   + spurious   ~ wrong value   * new or changed in the reference"
+    out.print("x marked wrong" if marked else signs, style="dim")
 
 
 def _line(utterance: str) -> str:
