@@ -116,9 +116,12 @@ def read(
         )
     kept = 0
     for part in source.parts:
-        for dialogue in reader.read(part, side, options):
-            if source.whole or source.keeps(dialogue.id):
-                kept += 1
-                yield dialogue
+        try:
+            for dialogue in reader.read(part, side, options):
+                if source.whole or source.keeps(dialogue.id):
+                    kept += 1
+                    yield dialogue
+        except ReadError as error:
+            raise error if error.where else ReadError(where=part.name, expected=error.expected, found=error.found)
     if not kept:
         raise ReadError(where=source.name, expected="at least one dialogue", found="none")

@@ -8,11 +8,22 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, Turn, Value
-from dsteval.errors import Problems
+from dsteval.errors import Problems, ReadError
 from dsteval.readers.json_text import Pairs
 from dsteval.readers.source import Source
 
-__all__ = ["Flattener", "Grouped", "Options", "Reader", "by_number", "one_sided", "shown", "turn_number"]
+__all__ = [
+    "Flattener",
+    "Grouped",
+    "Options",
+    "Reader",
+    "by_number",
+    "fields",
+    "numbered",
+    "one_sided",
+    "shown",
+    "turn_number",
+]
 
 
 @dataclass(frozen=True)
@@ -167,6 +178,29 @@ def turn_number(label: object) -> int | None:
     if isinstance(label, str) and label.strip().isdecimal():
         return int(label)
     return label if _is_integer(label) and label >= 0 else None  # type: ignore[operator,return-value]
+
+
+def fields(value: Any) -> dict[str, Any]:
+    """The fields of an object; of anything else none. Raises ReadError where one is named twice."""
+    if isinstance(value, Pairs):
+        names = [name for name, _ in value]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ReadError(expected="each field once", found=f"{twice!r} twice in {shown(value)}")
+    return dict(value) if isinstance(value, _OBJECTS) else {}
+
+
+def numbered(value: Any, dialogue: str, problems: Problems) -> Iterator[tuple[int, Any]]:
+    """The turns of an object that is keyed by turn; what is none, or has another key, is a problem."""
+    if not isinstance(value, _OBJECTS):
+        problems.add(dialogue, None, expected="an object of turns", found=shown(value))
+        return
+    for label, turn in value.items() if isinstance(value, dict) else value:
+        number = turn_number(label)
+        if number is None:
+            problems.add(dialogue, None, expected="turns keyed by number", found=f"the key {label!r}")
+        else:
+            yield number, turn
 
 
 def one_sided(side: Side, number: int, items: Items, system: str | None = None, user: str | None = None) -> Turn:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, turn_number
-from dsteval.readers.json_text import Pairs
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, turn_number
 from dsteval.readers.source import Source
 
 __all__ = ["CONVLAB"]
@@ -33,28 +32,24 @@ class _Convlab(Reader):
         """The dialogues, their turns in order."""
         turns = Grouped(Flattener(source.name))
         for line, chunk in source.records():
-            fields = _fields(chunk.value)
-            number = _number(fields)
-            predicted = _fields(fields.get("predictions"))
-            whole = number is not None and "state" in fields and "state" in predicted
+            found = fields(chunk.value)
+            number = _number(found)
+            predicted = fields(found.get("predictions"))
+            whole = number is not None and "state" in found and "state" in predicted
             expected = "an object with dialogue_id, utt_idx, state and predictions of a state"
-            name = turns.place(line, fields.get("dialogue_id"), number if whole else None, chunk.value, expected)
+            name = turns.place(line, found.get("dialogue_id"), number if whole else None, chunk.value, expected)
             if name is None or number is None:
                 continue
-            ref, pred = (turns.flattener.items(state["state"], name, number) for state in (fields, predicted))
-            turns.add(name, Turn(number, ref, pred, user=fields.get("utterance")))
+            ref, pred = (turns.flattener.items(state["state"], name, number) for state in (found, predicted))
+            turns.add(name, Turn(number, ref, pred, user=found.get("utterance")))
         return turns.dialogues(options.updated())
 
 
-def _number(fields: dict[str, Any]) -> int | None:
-    if "utt_idx" in fields:
-        index = turn_number(fields["utt_idx"])
+def _number(found: dict[str, Any]) -> int | None:
+    if "utt_idx" in found:
+        index = turn_number(found["utt_idx"])
         return None if index is None else index // 2
-    return turn_number(fields.get("turn_id"))
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return dict(value) if isinstance(value, dict | Pairs) else {}
+    return turn_number(found.get("turn_id"))
 
 
 CONVLAB = _Convlab()

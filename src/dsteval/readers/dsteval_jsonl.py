@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, shown, turn_number
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, shown, turn_number
 from dsteval.readers.json_text import JsonChunk, Pairs
 from dsteval.readers.source import Source
 
@@ -67,15 +67,12 @@ class _Reading:
             yield dialogue
 
     def _line(self, where: str, chunk: JsonChunk) -> None:
-        record: Any = dict(chunk.value) if isinstance(chunk.value, Pairs) else chunk.value
-        fields = record if isinstance(record, dict) else {}
-        number = turn_number(fields.get("turn_id"))
+        record = fields(chunk.value)
+        number = turn_number(record.get("turn_id"))
         expected = "an object with dialogue_id, a text, and turn_id, a number"
-        name = self.turns.place(where, fields.get("dialogue_id"), number, record, expected)
+        name = self.turns.place(where, record.get("dialogue_id"), number, chunk.value, expected)
         if name is None or number is None:
             return
-        if chunk.doubled:
-            self._check_fields(chunk.value, name, number)
         turn = Turn(number, system=_text(record.get("system")), user=_text(record.get("user")))
         ref_field = self.options.ref_field or "ref"
         for side, key in (("ref", ref_field), ("pred", "pred")):
@@ -102,12 +99,6 @@ class _Reading:
             if record.get(flag) is True:
                 names.add(name)
 
-    def _check_fields(self, record: Any, name: str, number: int) -> None:
-        keys = [key for key, _ in record] if isinstance(record, Pairs) else []
-        twice = sorted({key for key in keys if keys.count(key) > 1})
-        if twice:
-            self.problems.add(name, number, expected="each field once", found=f"{twice[0]!r} twice")
-
     @staticmethod
     def _set(turn: Turn, side: Side | str, items: Items) -> None:
         if side == "ref":
@@ -127,22 +118,21 @@ class _Reading:
     def _by_side(self, value: Any) -> list[tuple[str, Any]]:
         if value is None:
             return []
-        if isinstance(value, Pairs):
-            return [pair for pair in value if pair[0] in ("ref", "pred")]
-        if isinstance(value, dict):
-            return [(side, value[side]) for side in ("ref", "pred") if side in value]
+        if isinstance(value, dict | Pairs):
+            found = fields(value)
+            return [(side, found[side]) for side in ("ref", "pred") if side in found]
         return [(self.side, value)]
 
     def _frame(self, value: Any, name: str, number: int) -> Frame | None:
-        value = dict(value) if isinstance(value, Pairs) else value
-        if not isinstance(value, dict) or not isinstance(value.get("service"), str):
+        found = fields(value)
+        if not isinstance(found.get("service"), str):
             self.problems.add(name, number, expected="frames with a service and a state", found=shown(value))
             return None
-        if "items" in value:
-            items = self._listed(value["items"], name, number)
+        if "items" in found:
+            items = self._listed(found["items"], name, number)
         else:
-            items = self.flattener.items(value.get("state", {}), name, number)
-        return Frame(value["service"], items, _text(value.get("intent")), value.get("requested"))
+            items = self.flattener.items(found.get("state", {}), name, number)
+        return Frame(found["service"], items, _text(found.get("intent")), found.get("requested"))
 
     def _items(self, turn: Turn, value: Any, name: str) -> None:
         for side, pairs in self._by_side(value):

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, by_number, shown, turn_number
+from dsteval.readers.base import Flattener, Options, Reader, by_number, numbered, shown
 from dsteval.readers.json_text import Pairs, count_keys, decode, keys_in_bytes
 from dsteval.readers.source import Source
 
@@ -98,14 +98,7 @@ class _Reading:
         problems = self.flattener.problems
         value, doubled = decode(raw, f"{self.source.name}, dialogue {name!r}")
         turns: list[Turn] = []
-        if not isinstance(value, dict | Pairs):
-            problems.add(name, None, expected="an object of turns", found=shown(value))
-            value = {}
-        for label, turn in value.items() if isinstance(value, dict) else value:
-            number = turn_number(label)
-            if number is None:
-                problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")
-                continue
+        for number, turn in numbered(value, name, problems):
             self.turns += 1
             sides = _sides(turn)
             if sides is None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import OptionError, first_few
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, turn_number
-from dsteval.readers.json_text import Pairs
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, turn_number
 from dsteval.readers.source import Source
 
 __all__ = ["LLM_DST_EVAL"]
@@ -43,21 +41,21 @@ class _LlmDstEval(Reader):
         turns = Grouped(Flattener(source.name))
         field = options.ref_field or _DEFAULT
         for line, chunk in source.records():
-            fields: dict[str, Any] = dict(chunk.value) if isinstance(chunk.value, dict | Pairs) else {}
-            if fields and field not in fields and turns.total == 0:
-                known = [key for key in fields if key.startswith(_DEFAULT)]
+            found = fields(chunk.value)
+            if found and field not in found and turns.total == 0:
+                known = [key for key in found if key.startswith(_DEFAULT)]
                 where = f"{source.name}, --ref-field {field}"
                 raise OptionError(where=where, expected="a field of the file", found=first_few(known))
-            flag = fields.get("flag")
+            flag = found.get("flag")
             name, _, label = flag.rpartition("-") if isinstance(flag, str) else ("", "", "")
             number = turn_number(label)
-            whole = "predict" in fields and field in fields
+            whole = "predict" in found and field in found
             expected = f"an object with flag 'ID-turn', predict and {field}"
-            found = turns.place(line, name, number if whole else None, chunk.value, expected)
-            if found is None or number is None:
+            place = turns.place(line, name, number if whole else None, chunk.value, expected)
+            if place is None or number is None:
                 continue
-            ref, pred = (turns.flattener.items(fields[key], name, number) for key in (field, "predict"))
-            turns.add(name, Turn(number, ref, pred, fields.get("system"), fields.get("user")))
+            ref, pred = (turns.flattener.items(found[key], place, number) for key in (field, "predict"))
+            turns.add(place, Turn(number, ref, pred, found.get("system"), found.get("user")))
         return turns.dialogues(options.updated())
 
 

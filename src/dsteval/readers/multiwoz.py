@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, one_sided, shown
+from dsteval.readers.base import Flattener, Options, Reader, fields, one_sided, shown
 from dsteval.readers.json_text import Pairs, decode
 from dsteval.readers.source import Source
 
@@ -39,7 +39,7 @@ class _MultiwozData(Reader):
             if not source.whole and not source.keeps(name):
                 continue
             value, doubled = decode(raw, f"{source.name}, dialogue {name!r}")
-            log = dict(value).get("log") if isinstance(value, dict | Pairs) else None
+            log = fields(value).get("log")
             if not isinstance(log, list):
                 flattener.problems.add(name, None, expected='an object with "log"', found=shown(value))
                 log = []
@@ -52,7 +52,7 @@ class _MultiwozData(Reader):
 def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Iterator[Turn]:
     before: str | None = ""
     for number in range(len(log) // 2):
-        user, system = (_fields(entry) for entry in log[2 * number : 2 * number + 2])
+        user, system = (fields(entry) for entry in log[2 * number : 2 * number + 2])
         metadata = system.get("metadata")
         if not metadata:
             expected = "the state as metadata of the system's entry"
@@ -63,15 +63,11 @@ def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Itera
         before = system.get("text")
 
 
-def _fields(entry: Any) -> dict[str, Any]:
-    return dict(entry) if isinstance(entry, dict | Pairs) else {}
-
-
 def _items(metadata: Any, name: str, number: int, flattener: Flattener) -> Iterator[tuple[str, Any]]:
     for domain, parts in metadata.items() if isinstance(metadata, dict) else metadata:
-        fields = _fields(parts)
+        found = fields(parts)
         for part, prefix in (("book", "book "), ("semi", "")):
-            slots = fields.get(part, {})
+            slots = found.get(part, {})
             if not isinstance(slots, dict | Pairs):
                 expected = "an object of slots"
                 flattener.problems.add(

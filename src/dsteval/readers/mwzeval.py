@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, one_sided, shown
-from dsteval.readers.json_text import Pairs, decode
+from dsteval.readers.base import Flattener, Options, Reader, fields, one_sided, shown
+from dsteval.readers.json_text import decode
 from dsteval.readers.source import Source
 
 __all__ = ["MWZEVAL"]
@@ -44,12 +44,12 @@ class _Mwzeval(Reader):
 
 
 def _turn(name: str, number: int, value: Any, side: Side, flattener: Flattener) -> Turn:
-    fields = dict(value) if isinstance(value, dict | Pairs) else {}
-    if "state" not in fields:
+    found = fields(value)
+    if "state" not in found:
         expected = "a turn with a state"
         flattener.problems.add(name, number, expected=expected, found=shown(value))
         return one_sided(side, number, [])
-    return one_sided(side, number, flattener.items(fields["state"], name, number))
+    return one_sided(side, number, flattener.items(found["state"], name, number))
 
 
 MWZEVAL = _Mwzeval()

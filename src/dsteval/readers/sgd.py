@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Frame, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, shown
+from dsteval.readers.base import Flattener, Options, Reader, fields, shown
 from dsteval.readers.json_text import JsonChunk, Pairs, decode
 from dsteval.readers.source import Source
 
@@ -38,9 +38,9 @@ class _Sgd(Reader):
         flattener = Flattener(source.name)
         total = 0
         for line, chunk in _records(source):
-            fields = _fields(chunk.value)
-            name = fields.get("dialogue_id")
-            turns = fields.get("turns")
+            found = fields(chunk.value)
+            name = found.get("dialogue_id")
+            turns = found.get("turns")
             if not isinstance(name, str) or not isinstance(turns, list):
                 expected = "an object with dialogue_id and turns"
                 flattener.problems.add("", None, line=line, expected=expected, found=shown(chunk.value))
@@ -57,28 +57,24 @@ def _records(source: Source) -> Iterator[tuple[str, JsonChunk]]:
         return
     for name, raw in source.members():
         chunk = decode(raw, f"{source.name}, dialogue {name!r}")
-        yield f"dialogue {name!r}", JsonChunk({"dialogue_id": name, **_fields(chunk.value)}, chunk.doubled)
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return dict(value) if isinstance(value, dict | Pairs) else {}
+        yield f"dialogue {name!r}", JsonChunk({"dialogue_id": name, **fields(chunk.value)}, chunk.doubled)
 
 
 def _turns(name: str, turns: list[Any], side: Side, flattener: Flattener) -> Iterator[Turn]:
     number = 0
     system: str | None = ""
     for value in turns:
-        fields = _fields(value)
-        speaker = str(fields.get("speaker", "")).upper()
+        found = fields(value)
+        speaker = str(found.get("speaker", "")).upper()
         if speaker == "SYSTEM":
-            system = fields.get("utterance")
+            system = found.get("utterance")
             continue
-        if speaker != "USER" or not isinstance(fields.get("frames"), list):
+        if speaker != "USER" or not isinstance(found.get("frames"), list):
             expected = "a turn of USER or SYSTEM with frames"
             flattener.problems.add(name, number, expected=expected, found=shown(value))
             continue
-        frames = [frame for one in fields["frames"] if (frame := _frame(one, name, number, flattener))]
-        turn = Turn(number, system=system, user=fields.get("utterance"))
+        frames = [frame for one in found["frames"] if (frame := _frame(one, name, number, flattener))]
+        turn = Turn(number, system=system, user=found.get("utterance"))
         if side == "ref":
             turn.ref_frames = frames
         else:
@@ -88,9 +84,9 @@ def _turns(name: str, turns: list[Any], side: Side, flattener: Flattener) -> Ite
 
 
 def _frame(value: Any, name: str, number: int, flattener: Flattener) -> Frame | None:
-    fields = _fields(value)
-    state = _fields(fields.get("state"))
-    service, values = fields.get("service"), state.get("slot_values")
+    found = fields(value)
+    state = fields(found.get("state"))
+    service, values = found.get("service"), state.get("slot_values")
     if not isinstance(service, str) or not isinstance(values, dict | Pairs):
         expected = "a frame with a service and a state of slot_values"
         flattener.problems.add(name, number, expected=expected, found=shown(value))

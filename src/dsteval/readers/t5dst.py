@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, shown, turn_number
-from dsteval.readers.json_text import Pairs, decode
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, numbered, shown
+from dsteval.readers.json_text import decode
 from dsteval.readers.source import Source
 
 __all__ = ["T5DST"]
@@ -41,19 +41,16 @@ class _T5dst(Reader):
 
 def _read_dialogue(name: str, value: Any, grouped: Grouped) -> None:
     problems, glued = grouped.flattener.problems, grouped.flattener.glued
-    turns = dict(value).get("turns") if isinstance(value, dict | Pairs) else None
-    if not isinstance(turns, dict | Pairs):
+    turns = fields(value).get("turns")
+    if turns is None:
         problems.add(name, None, expected='an object with "turns"', found=shown(value))
         return
-    for label, turn in turns.items() if isinstance(turns, dict) else turns:
-        number = turn_number(label)
-        fields = dict(turn) if isinstance(turn, dict | Pairs) else {}
-        if number is None:
-            problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")
-        elif not {"turn_belief", "pred_belief"} <= fields.keys():
+    for number, turn in numbered(turns, name, problems):
+        found = fields(turn)
+        if not {"turn_belief", "pred_belief"} <= found.keys():
             problems.add(name, number, expected="turn_belief and pred_belief", found=shown(turn))
         else:
-            ref, pred = glued(fields["turn_belief"], name, number), glued(fields["pred_belief"], name, number)
+            ref, pred = glued(found["turn_belief"], name, number), glued(found["pred_belief"], name, number)
             grouped.add(name, Turn(number, ref, pred))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, shown, turn_number
-from dsteval.readers.json_text import Pairs, decode
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, numbered, shown, turn_number
+from dsteval.readers.json_text import decode
 from dsteval.readers.source import Source
 
 __all__ = ["TRADE"]
@@ -52,30 +52,24 @@ def _predicted(turn: dict[str, Any]) -> str:
 
 def _read_list(source: Source, turns: Grouped) -> None:
     for line, chunk in source.records():
-        record: Any = dict(chunk.value) if isinstance(chunk.value, Pairs) else chunk.value
-        fields = record if isinstance(record, dict) and set(_FLAT) <= record.keys() else {}
-        number = turn_number(fields.get("turn_idx"))
-        name = turns.place(line, fields.get("dialogue_idx"), number, record, f"an object with {', '.join(_FLAT)}")
+        record = fields(chunk.value)
+        number = turn_number(record.get("turn_idx")) if set(_FLAT) <= record.keys() else None
+        expected = f"an object with {', '.join(_FLAT)}"
+        name = turns.place(line, record.get("dialogue_idx"), number, chunk.value, expected)
         if name is not None and number is not None:
-            _add(turns, name, number, fields["belief_state"], fields["pred_belief_state"])
+            _add(turns, name, number, record["belief_state"], record["pred_belief_state"])
 
 
 def _read_dialogue(name: str, value: Any, turns: Grouped) -> None:
     problems = turns.flattener.problems
-    if not isinstance(value, dict | Pairs):
-        problems.add(name, None, expected="an object of turns", found=shown(value))
-        return
-    for label, turn in value.items() if isinstance(value, dict) else value:
-        number = turn_number(label)
-        fields = dict(turn) if isinstance(turn, dict | Pairs) else {}
-        predicted = _predicted(fields)
-        if number is None:
-            problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")
-        elif "turn_belief" not in fields or not predicted:
+    for number, turn in numbered(value, name, problems):
+        found = fields(turn)
+        predicted = _predicted(found)
+        if "turn_belief" not in found or not predicted:
             expected = "an object with turn_belief and pred_bs_ptr"
             problems.add(name, number, expected=expected, found=shown(turn))
         else:
-            _add(turns, name, number, fields["turn_belief"], fields[predicted])
+            _add(turns, name, number, found["turn_belief"], found[predicted])
 
 
 def _add(turns: Grouped, name: str, number: int, ref: Any, pred: Any) -> None:

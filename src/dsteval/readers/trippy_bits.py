@@ -7,8 +7,8 @@ from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import Problems
-from dsteval.readers.base import Options, Reader, by_number, shown, turn_number
-from dsteval.readers.json_text import Pairs, decode
+from dsteval.readers.base import Options, Reader, by_number, numbered, shown
+from dsteval.readers.json_text import decode
 from dsteval.readers.source import Source
 
 __all__ = ["TRIPPY_BITS"]
@@ -35,15 +35,9 @@ class _TrippyBits(Reader):
         for name, raw in source.members():
             value, _ = decode(raw, f"{source.name}, dialogue {name!r}")
             turns: list[Turn] = []
-            if not isinstance(value, dict | Pairs):
-                problems.add(name, None, expected="an object of turns", found=shown(value))
-                value = {}
-            for label, bits in value.items() if isinstance(value, dict) else value:
-                number = turn_number(label)
+            for number, bits in numbered(value, name, problems):
                 width = len(bits) if width is None and _are_bits(bits) else width
-                if number is None:
-                    problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")
-                elif not _are_bits(bits) or len(bits) != width:
+                if not _are_bits(bits) or len(bits) != width:
                     expected = f"{width or 'some'} marks of 0 and 1"
                     problems.add(name, number, expected=expected, found=shown(bits))
                 else:
