@@ -122,6 +122,8 @@ def read(
                     kept += 1
                     yield dialogue
         except ReadError as error:
-            raise error if error.where else ReadError(where=part.name, expected=error.expected, found=error.found)
+            if error.where:
+                raise
+            raise ReadError(where=part.name, expected=error.expected, found=error.found) from None
     if not kept:
         raise ReadError(where=source.name, expected="at least one dialogue", found="none")
