@@ -45,17 +45,21 @@ def _coverage(run: _Run) -> Iterator[str]:
         yield f"left out under {run.protocol.name}: {', '.join(ruled)} ({scope.leave_out_why or 'as asked'})"
     if coverage.missing:
         done = "scored as empty" if policy.missing == "empty" else "left out"
-        yield f"{len(coverage.missing)} dialogues without prediction {done} ({first_few(coverage.missing)})"
+        yield f"{_count(coverage.missing)} without prediction {done} ({first_few(coverage.missing)})"
     if coverage.lengths:
         done = "missing turns scored as empty" if policy.missing == "empty" else "left out"
-        yield f"{len(coverage.lengths)} dialogues whose turn counts differ, {done} ({first_few(coverage.lengths)})"
+        yield f"{_count(coverage.lengths)} with another number of turns, {done} ({first_few(coverage.lengths)})"
     if coverage.extra:
-        yield f"{len(coverage.extra)} predicted dialogues without reference ignored ({first_few(coverage.extra)})"
+        yield f"{_count(coverage.extra)} without reference ignored ({first_few(coverage.extra)})"
     if coverage.differs:
         yield (
             f"{coverage.differs} of {coverage.scored_turns} turns have another reference inside the "
             "predictions' file; --ref was used"
         )
+
+
+def _count(dialogues: Sequence[str]) -> str:
+    return f"{len(dialogues)} dialogue" + ("" if len(dialogues) == 1 else "s")
 
 
 def _slots(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:

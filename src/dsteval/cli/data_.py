@@ -17,7 +17,7 @@ def command() -> None:
     """Describe data, and fetch public data sets; dsteval list datasets tells which."""
 
 
-@command.command("describe")
+@command.command("describe", short_help="Count conversations, turns, slots and values.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--format", metavar="NAME", help="Format of the files, instead of detecting it.")
 @click.option("--ref-field", metavar="FIELD", help="Which field is the reference, where a file has several.")
@@ -57,7 +57,7 @@ def _table(found: list[Description]) -> Table:
     return Table(columns, rows, frozenset(range(1, len(columns))), notes=notes)
 
 
-@command.command("fetch")
+@command.command("fetch", short_help="Fetch public data sets into the cache.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[/SPLIT]...")
 def _fetch(names: tuple[str, ...]) -> None:
     """Fetch public data sets, or single splits of them, and print the folder that each is kept in.

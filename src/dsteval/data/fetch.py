@@ -102,12 +102,12 @@ def fetch(
     folder = _folder(dataset)
     for file in needed:
         place = folder / file.to
-        if place.exists():
+        if place.is_file():
             _check_copy(dataset, file, place)
             continue
         with _alone(dataset, folder):
             # Another process may have brought it while this one waited.
-            if not place.exists():
+            if not place.is_file():
                 _make_folder(dataset, place.parent)
                 _Download(dataset, file, place, progress).run()
     if dataset.lists_of:
@@ -141,7 +141,10 @@ def _folder(dataset: Dataset) -> Path:
 
 def _check_copy(dataset: Dataset, file: File, place: Path) -> None:
     """Refuse a cached file, or one put there by hand, that is not the file of the catalogue."""
-    if file.blob and (found := blob_id(place)) != file.blob:
+    found = file.blob
+    with suppress(OSError):  # of what cannot be read its reader tells
+        found = blob_id(place) if file.blob else ""
+    if found != file.blob:
         raise FetchError(
             where=f"{dataset.name}, {place}",
             expected=f"the git blob {file.blob}",
@@ -238,16 +241,20 @@ class _Download:
     def run(self) -> None:
         """Download, verify, and give the file its name."""
         self._download()
-        expected, found = self._verdict()
-        if expected:
+        try:
+            expected, found = self._verdict()
+            if not expected:
+                self.partial.replace(self.place)
+                return
             self.partial.unlink()
-            raise FetchError(
-                where=f"{self.dataset.name}, {self.url}",
-                expected=expected,
-                found=f"{found}, which was deleted",
-                remedy=f"Something on the way sent another file: try again, {self._by_hand}.",
-            )
-        self.partial.replace(self.place)
+        except OSError as error:
+            raise _unwritable(self.dataset, self.place, error) from None
+        raise FetchError(
+            where=f"{self.dataset.name}, {self.url}",
+            expected=expected,
+            found=f"{found}, which was deleted",
+            remedy=f"Something on the way sent another file: try again, {self._by_hand}.",
+        )
 
     def _verdict(self) -> tuple[str, str]:
         """What was expected and what was found; empty where the file is right.
@@ -340,12 +347,12 @@ class _Download:
         done = start
         with self._opened("ab" if start else "wb") as out:
             while chunk := response.read(_CHUNK):
+                done += len(chunk)
                 try:
-                    out.write(chunk)
-                    out.flush()
+                    while chunk:
+                        chunk = chunk[out.write(chunk) :]
                 except OSError as error:
                     raise _unwritable(self.dataset, self.partial, error) from None
-                done += len(chunk)
                 if self.progress is not None:
                     self.progress(self.file.to, done, size)
         if size is not None and done != size:
@@ -355,7 +362,7 @@ class _Download:
 
     def _opened(self, mode: str) -> IO[bytes]:
         try:
-            return self.partial.open(mode)
+            return self.partial.open(mode, buffering=0)  # so that a full disk shows where it is told apart
         except OSError as error:
             raise _unwritable(self.dataset, self.partial, error) from None
 

@@ -114,6 +114,7 @@ def _unpacked(name: str, data: bytes, path: str) -> Iterator[File]:
         gzip.BadGzipFile,
         NotImplementedError,
         RuntimeError,
+        ValueError,
     ) as error:
         raise ReadError(
             where=name,
