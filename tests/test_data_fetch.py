@@ -14,8 +14,8 @@ import pytest
 
 from data_site import PREFIX, TINY, ZIP, Site, blob, partial_of, place, run, serving, tiny
 from dsteval.data import fetch as fetching
-from dsteval.data.fetch import FetchError, blob_id, fetch, resolve
-from dsteval.errors import OptionError
+from dsteval.data.fetch import blob_id, fetch, resolve
+from dsteval.errors import FetchError, OptionError
 
 
 @pytest.fixture

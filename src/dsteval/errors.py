@@ -8,6 +8,7 @@
     +-- ProtocolError       an unknown protocol, or one that cannot score this input
     +-- MetricError         an unknown metric, or a parameter it does not take
     +-- OptionError         a value that an option does not take
+    +-- FetchError          a data set that cannot be had
 
 Each message is one sentence that says where, what was expected, what was found, how many of how many
 are hit with the first few, and what to do.
@@ -20,6 +21,7 @@ from collections.abc import Iterable, Sequence
 __all__ = [
     "AlignmentError",
     "DstevalError",
+    "FetchError",
     "MetricError",
     "OptionError",
     "Problems",
@@ -86,6 +88,10 @@ class MetricError(DstevalError):
 
 class OptionError(DstevalError):
     """A value that an option does not take."""
+
+
+class FetchError(DstevalError):
+    """A data set that cannot be had, or a file of one that is not what it should be."""
 
 
 def first_few(names: Iterable[object], shown: int = 3) -> str:

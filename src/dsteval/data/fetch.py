@@ -23,12 +23,12 @@ import msgspec
 
 from dsteval.data import catalog
 from dsteval.data.catalog import Catalogue, Dataset, File
-from dsteval.errors import DstevalError, OptionError
+from dsteval.errors import FetchError, OptionError
 
 if TYPE_CHECKING:  # urllib takes a while to load, and most runs fetch nothing
     from urllib.error import HTTPError
 
-__all__ = ["FetchError", "Progress", "blob_id", "cache_folder", "fetch", "missing", "resolve", "unverified"]
+__all__ = ["Progress", "blob_id", "cache_folder", "fetch", "missing", "resolve", "unverified"]
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes of it that have come, and its size where that is known."""
@@ -40,10 +40,6 @@ TIMEOUT = 30.0  # seconds without a byte
 
 _CHUNK = 1 << 16
 _LISTS = {"testlistfile": "testListFile.txt", "vallistfile": "valListFile.txt"}
-
-
-class FetchError(DstevalError):
-    """A data set that cannot be had, or a file of one that is not what it should be."""
 
 
 def cache_folder() -> Path:
