@@ -20,7 +20,7 @@ __all__ = ["Aligner", "Coverage", "Fingerprint", "Policy", "user_turns"]
 class Coverage:
     """Which dialogues and turns of the reference were scored, and which have no partner.
 
-    ``missing`` are reference dialogues without prediction, ``extra`` predicted ones without reference,
+    ``missing`` are reference dialogues without prediction, ``extra`` predicted dialogues without reference,
     ``left_out`` those that the protocol, or --missing skip, leaves out. ``filled`` counts turns that were scored
     as empty because their prediction is missing. ``differs`` counts the turns where the
     reference given separately and the one inside the predictions' file are not the same.
@@ -329,7 +329,7 @@ class Aligner:
             remedies.append("score the missing ones as empty with --missing empty, or leave them out with skip")
         if extra:
             found.append(
-                f"{len(extra)} of {len(self._read)} predicted ones without reference ({first_few(extra)})"
+                f"{len(extra)} of {len(self._read)} predicted dialogues without reference ({first_few(extra)})"
             )
             remedies.append("ignore the others with --extra ignore")
         remedy = "; ".join(remedies)

@@ -163,7 +163,7 @@ class Comparer:
             wrong_score=np.zeros(len(wrong_rows)),
             slots=tuple(self._slots),
             domains=tuple(self._domains),
-            values=tuple(value if isinstance(value, str) else "|".join(sorted(value)) for value in self._values),
+            values=tuple(self._values),
             has_values=self.has_values,
             has_ref=self.has_ref,
             has_dialogues=self.has_dialogues,

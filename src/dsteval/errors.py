@@ -63,7 +63,8 @@ class DstevalError(Exception):
             sentence += f" ({extent})"
         sentence += "." if not sentence.endswith((".", "?", "!")) else ""
         self.problem = sentence
-        super().__init__(f"{sentence} {remedy}".rstrip())
+        # Names come from files: one with a line break must not break the one line that a message is.
+        super().__init__(" ".join(f"{sentence} {remedy}".split()))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions rebuild from their args, which hold the finished sentence: workers send errors home.

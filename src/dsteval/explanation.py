@@ -9,14 +9,14 @@ from typing import Any, Unpack
 import numpy as np
 
 from dsteval import readers
-from dsteval.comparer import Comparer
+from dsteval.comparer import Comparer, same_ref
 from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import AlignmentError, MetricError, unknown
 from dsteval.evaluation import Evaluation, Input, Settings, label_of, open_input, system_name
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
 from dsteval.outcomes import Outcomes
-from dsteval.prepare import Prepared, PreparedValue
+from dsteval.prepare import Prepared, PreparedValue, value_text
 from dsteval.readers import Source
 from dsteval.result import SCHEMA
 
@@ -195,7 +195,8 @@ def _slots(prepared: Prepared, unit: int, wrong: dict[str, int]) -> Iterator[Slo
         kind = "right"
         if slot in wrong:
             kind = "missed" if p is None else "spurious" if b is None else "wrong"
-        yield SlotLine(slot, _shown(b), _shown(p), kind, wrong.get(slot), b is not None and before.get(slot) != b)
+        new = b is not None and not same_ref(before.get(slot), b)
+        yield SlotLine(slot, _shown(b), _shown(p), kind, wrong.get(slot), new)
 
 
 def _marks(bits: Sequence[str], wrong: dict[str, int]) -> Iterator[SlotLine]:
@@ -205,4 +206,4 @@ def _marks(bits: Sequence[str], wrong: dict[str, int]) -> Iterator[SlotLine]:
 
 
 def _shown(value: PreparedValue | None) -> str | None:
-    return value if value is None or isinstance(value, str) else "|".join(sorted(value))
+    return None if value is None else value_text(value)

@@ -11,6 +11,7 @@ from dsteval.align import Aligner
 from dsteval.comparer import Comparer
 from dsteval.errors import first_few
 from dsteval.outcomes import Outcomes
+from dsteval.prepare import value_text
 from dsteval.protocol import Protocol
 from dsteval.values.slots import MULTIWOZ
 
@@ -120,5 +121,5 @@ def _nothing_right(outcomes: Outcomes) -> Iterator[str]:
         values = outcomes.values
         yield (
             f"no slot is right: values never match, for example {slots[slot]}: "
-            f"reference {values[r]!r}, predicted {values[p]!r}"
+            f"reference {value_text(values[r])!r}, predicted {value_text(values[p])!r}"
         )

@@ -66,7 +66,7 @@ class Outcomes:
     wrong_score: Array
     slots: tuple[str, ...]
     domains: tuple[str, ...]
-    values: tuple[str, ...]
+    values: tuple[str | frozenset[str], ...]
     n_slots: int = 0
     has_values: bool = True
     has_ref: bool = True

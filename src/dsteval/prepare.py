@@ -16,12 +16,17 @@ from dsteval.protocol import Protocol
 from dsteval.values.normalise import DONTCARE, NORMALISERS, is_deletion
 from dsteval.values.slots import SPELLINGS
 
-__all__ = ["Change", "Prepared", "PreparedValue", "Preparer", "State"]
+__all__ = ["Change", "Prepared", "PreparedValue", "Preparer", "State", "value_text"]
 
 PreparedValue: TypeAlias = str | frozenset[str]
 State: TypeAlias = dict[str, PreparedValue]
 
 _SEPARATORS = {"ref": re.compile(r"[|<>]"), "pred": re.compile(r"\|")}
+
+
+def value_text(value: PreparedValue) -> str:
+    """A prepared value as people read it: alternatives sorted, with a bar between them."""
+    return value if isinstance(value, str) else "|".join(sorted(value))
 
 
 class Prepared(NamedTuple):
@@ -92,7 +97,7 @@ class Preparer:
             self._count(self._seen, dialogue, written, side)
         try:
             if side in dialogue.updates:
-                return self._accumulate(written, side)
+                return self._accumulate(dialogue, written, side)
             return self._states(dialogue, written, side)
         except ProtocolError as error:
             source = f"{self.problems.source}, " if self.problems.source else ""
@@ -123,7 +128,7 @@ class Preparer:
             became_slot, became = pair if pair is not None else (self.slot(slot), None)
             # The order of alternatives says nothing: they are shown sorted on both sides.
             as_written = value if isinstance(value, str) else "|".join(sorted(set(value))) if value else "null"
-            text = became if became is None or isinstance(became, str) else "|".join(sorted(became))
+            text = None if became is None else value_text(became)
             if (slot, as_written) != (became_slot, text):
                 found.append(Change(side, slot, as_written, became_slot, text, count, dialogue, turn))
         return sorted(found, key=lambda change: (change.side != "ref", -change.turns, change.slot, change.value))
@@ -144,13 +149,15 @@ class Preparer:
             states.append(state)
         return states
 
-    def _accumulate(self, written: list[Items], side: Side) -> list[State]:
+    def _accumulate(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
         """States from updates: a deletion takes a slot out, any other value overwrites."""
         states: list[State] = []
         state: State = {}
-        for items in written:
+        for turn, items in zip(dialogue.turns, written, strict=True):
             if items:
                 state = dict(state)
+            if len({self.slot(slot) for slot, _ in items}) < len(items):
+                self._check_doubles(dialogue.id, turn.number, items, side)
             for slot, value in items:
                 pair = None if is_deletion(value) else self._pairs[side][slot, value]
                 if pair is None:

@@ -58,15 +58,19 @@ class _SlotAccuracy(AveragedMetric):
         return ratio(sums[..., 1], sums[..., 0])
 
 
-def _cut(slot: str, values: str) -> set[str]:
-    """The slot names that come back from 'slot-value', cut at the last hyphen."""
-    return {f"{slot}-{value}".rsplit("-", 1)[0] for value in values.split("|")}
+def _texts(value: str | frozenset[str]) -> frozenset[str]:
+    return frozenset({value}) if isinstance(value, str) else value
+
+
+def _cut(slot: str, value: str | frozenset[str]) -> set[str]:
+    """The slot names that come back from 'slot-value', cut at the last hyphen; one for each accepted text."""
+    return {f"{slot}-{text}".rsplit("-", 1)[0] for text in _texts(value)}
 
 
 def _hyphen_surplus(outcomes: Outcomes) -> Array:
     """Slots that are counted wrong in addition, because a hyphen inside a value hid their name [U]."""
     surplus = np.zeros(len(outcomes), dtype=np.int64)
-    hyphened = np.array(["-" in value for value in outcomes.values] + [False, False])
+    hyphened = np.array([any("-" in t for t in _texts(value)) for value in outcomes.values] + [False] * 2)
     # ABSENT and UNKNOWN are -1 and -2: they pick the two entries at the end.
     hit = np.unique(outcomes.wrong_unit[hyphened[outcomes.wrong_ref] | hyphened[outcomes.wrong_pred]])
     rows = np.flatnonzero(np.isin(outcomes.wrong_unit, hit))

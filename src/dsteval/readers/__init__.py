@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -49,6 +50,16 @@ def find(name: str) -> Reader:
     return reader
 
 
+@contextmanager
+def not_too_deep(source: Source) -> Iterator[None]:
+    """Turn the interpreter's limit on nesting into an error that names the source."""
+    try:
+        yield
+    except RecursionError:
+        found = "objects or lists nested too deep"
+        raise ReadError(where=source.name, expected="states of slots and values", found=found) from None
+
+
 @dataclass(frozen=True)
 class Detected:
     """What a source was recognised as: the reader, and the sign that told."""
@@ -62,9 +73,11 @@ def detect(source: Source) -> Detected:
 
     Raises ReadError where none fits, where two do (the user is asked), or where the files of a folder differ.
     """
-    found = [(part.name, _fits(part)) for part in source.parts]
+    with not_too_deep(source):
+        found = [(part.name, _fits(part)) for part in source.parts]
     fitting = {detected.reader.name: detected for _, fits in found for detected in fits}
     if not fitting:
+        _check_empty(source)
         raise ReadError(
             where=source.name,
             expected=f"one of the formats {', '.join(names())}",
@@ -89,6 +102,14 @@ def detect(source: Source) -> Detected:
             remedy="Repair or move them, or name the files with a pattern such as 'FOLDER/*.json'.",
         )
     return chosen
+
+
+def _check_empty(source: Source) -> None:
+    """Say of JSON that holds nothing that it is empty."""
+    part = source.parts[0]
+    if part.kind in ("object", "list") and part.first_record is None:
+        found = "none" if not part.top else f"none in {len(part.top)} of {len(part.top)} dialogues"
+        raise ReadError(where=part.name, expected="at least one turn in an empty data set", found=found)
 
 
 def _fits(part: Source) -> list[Detected]:
@@ -116,14 +137,10 @@ def read(
         )
     kept = 0
     for part in source.parts:
-        try:
+        with not_too_deep(part):
             for dialogue in reader.read(part, side, options):
                 if source.whole or source.keeps(dialogue.id):
                     kept += 1
                     yield dialogue
-        except ReadError as error:
-            if error.where:
-                raise
-            raise ReadError(where=part.name, expected=error.expected, found=error.found) from None
     if not kept:
         raise ReadError(where=source.name, expected="at least one dialogue", found="none")

@@ -74,6 +74,7 @@ class _SlotNames(dict[str, str]):
         return name
 
 
+_DIGITS = 9  # of a turn's number; more is a key of another kind
 _TEXT = frozenset({str})
 _OBJECTS = (dict, Pairs)
 
@@ -156,7 +157,8 @@ class Flattener:
 
 
 def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    # A number of a hundred digits is no value of a slot, and Python refuses to write out thousands.
+    return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 330
 
 
 def shown(value: object) -> str:
@@ -165,7 +167,10 @@ def shown(value: object) -> str:
         value = dict(value)
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested very deep, or an integer of thousands of digits
+        text = f"a {type(value).__name__} too large to show"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -175,18 +180,19 @@ def turn_number(label: object) -> int | None:
     >>> turn_number("12"), turn_number(3), turn_number("first"), turn_number(True)
     (12, 3, None, None)
     """
-    if isinstance(label, str) and label.strip().isdecimal():
+    if isinstance(label, str) and label.strip().isdecimal() and len(label) < _DIGITS:
         return int(label)
-    return label if _is_integer(label) and label >= 0 else None  # type: ignore[operator,return-value]
+    return label if isinstance(label, int) and _is_integer(label) and 0 <= label < 10**_DIGITS else None
 
 
-def fields(value: Any) -> dict[str, Any]:
+def fields(value: Any, where: str) -> dict[str, Any]:
     """The fields of an object; of anything else none. Raises ReadError where one is named twice."""
     if isinstance(value, Pairs):
         names = [name for name, _ in value]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ReadError(expected="each field once", found=f"{twice!r} twice in {shown(value)}")
+            found = f"{shown(twice)} twice in {shown(value)}"
+            raise ReadError(where=where, expected="each field once", found=found)
     return dict(value) if isinstance(value, _OBJECTS) else {}
 
 
@@ -198,7 +204,7 @@ def numbered(value: Any, dialogue: str, problems: Problems) -> Iterator[tuple[in
     for label, turn in value.items() if isinstance(value, dict) else value:
         number = turn_number(label)
         if number is None:
-            problems.add(dialogue, None, expected="turns keyed by number", found=f"the key {label!r}")
+            problems.add(dialogue, None, expected="turns keyed by number", found=f"the key {shown(label)}")
         else:
             yield number, turn
 

@@ -32,9 +32,9 @@ class _Convlab(Reader):
         """The dialogues, their turns in order."""
         turns = Grouped(Flattener(source.name))
         for line, chunk in source.records():
-            found = fields(chunk.value)
+            found = fields(chunk.value, f"{source.name}, {line}")
             number = _number(found)
-            predicted = fields(found.get("predictions"))
+            predicted = fields(found.get("predictions"), f"{source.name}, {line}")
             whole = number is not None and "state" in found and "state" in predicted
             expected = "an object with dialogue_id, utt_idx, state and predictions of a state"
             name = turns.place(line, found.get("dialogue_id"), number if whole else None, chunk.value, expected)

@@ -12,6 +12,7 @@ from dsteval.readers.source import Source
 
 __all__ = ["DSTEVAL_JSONL"]
 
+_SIDES: tuple[Side, ...] = ("ref", "pred")
 _STATES = ("ref", "pred", "state", "update", "frames", "items", "bits")
 
 
@@ -50,42 +51,55 @@ class _Reading:
         self.flattener = Flattener(source.name)
         self.problems = self.flattener.problems
         self.turns = Grouped(self.flattener)
-        self.updated: dict[str, list[bool]] = {}
+        self.forms: dict[str, list[str]] = {}
         self.gaps: set[str] = set()
         self.alone: set[str] = set()
 
     def dialogues(self) -> Iterator[Dialogue]:
-        for where, chunk in self.source.records():
-            self._line(where, chunk)
-        for name, updated in self.updated.items():
-            if len(set(updated)) > 1:
-                self.problems.add(name, None, expected="states or updates throughout", found="some of both")
+        for line, chunk in self.source.records():
+            self._line(line, chunk)
+        for name, forms in self.forms.items():
+            if len(set(forms)) > 1:
+                expected = "states or updates throughout, or frames throughout"
+                self.problems.add(
+                    name, None, expected=expected, found=f"some of both ({' and '.join(set(forms))})"
+                )
         for dialogue in self.turns.dialogues(self.options.updated(self.side)):
-            if any(self.updated.get(dialogue.id, ())):
+            if "update" in self.forms.get(dialogue.id, ()):
                 dialogue.updates = (self.side,)
             dialogue.gaps, dialogue.alone = dialogue.id in self.gaps, dialogue.id in self.alone
             yield dialogue
 
-    def _line(self, where: str, chunk: JsonChunk) -> None:
-        record = fields(chunk.value)
+    def _line(self, line: str, chunk: JsonChunk) -> None:
+        record = fields(chunk.value, f"{self.source.name}, {line}")
         number = turn_number(record.get("turn_id"))
         expected = "an object with dialogue_id, a text, and turn_id, a number"
-        name = self.turns.place(where, record.get("dialogue_id"), number, chunk.value, expected)
+        name = self.turns.place(line, record.get("dialogue_id"), number, chunk.value, expected)
         if name is None or number is None:
             return
         turn = Turn(number, system=_text(record.get("system")), user=_text(record.get("user")))
         ref_field = self.options.ref_field or "ref"
-        for side, key in (("ref", ref_field), ("pred", "pred")):
+        given: list[tuple[str, str]] = []
+        for key, side in ((ref_field, "ref"), ("pred", "pred"), ("state", self.side), ("update", self.side)):
             if key in record:
                 self._set(turn, side, self.flattener.items(record[key], name, number))
-        one = "update" if "update" in record else "state"
-        if one in record:
-            self.updated.setdefault(name, []).append(one == "update")
-            self._set(turn, self.side, self.flattener.items(record[one], name, number))
-        self._frames(turn, record.get("frames"), name)
-        self._items(turn, record.get("items"), name)
+                given.append((key, side))
+        given += self._frames(turn, record.get("frames"), name)
+        given += self._items(turn, record.get("items"), name)
+        self._check_given(given, name, number)
         self._marks(turn, record, name)
         self.turns.add(name, turn)
+
+    def _check_given(self, given: list[tuple[str, str]], name: str, number: int) -> None:
+        """One form a side, and the same form all along a dialogue."""
+        for side in ("ref", "pred"):
+            forms = [key for key, target in given if target == side]
+            if len(forms) > 1:
+                expected = f"one state of a side ({side})"
+                self.problems.add(name, number, expected=expected, found=" and ".join(forms))
+            elif forms and side == self.side:
+                kind = forms[0] if forms[0] in ("update", "frames") else "states"
+                self.forms.setdefault(name, []).append(kind)
 
     def _marks(self, turn: Turn, record: dict[str, Any], name: str) -> None:
         """Right/wrong marks, and what a line says of its dialogue."""
@@ -106,37 +120,56 @@ class _Reading:
         else:
             turn.pred = items
 
-    def _frames(self, turn: Turn, value: Any, name: str) -> None:
-        for side, frames in self._by_side(value):
-            read = [self._frame(frame, name, turn.number) for frame in frames or ()]
+    def _frames(self, turn: Turn, value: Any, name: str) -> Iterator[tuple[str, str]]:
+        for side, frames in self._by_side(value, "frames", name, turn.number):
+            read = [self._frame(frame, name, turn.number) for frame in frames]
             kept = [frame for frame in read if frame is not None]
+            services = [frame.service for frame in kept]
+            twice = next((service for service in services if services.count(service) > 1), None)
+            if twice is not None:
+                expected = "one frame a service"
+                self.problems.add(name, turn.number, expected=expected, found=f"{shown(twice)} twice")
             if side == "ref":
                 turn.ref_frames = kept
             else:
                 turn.pred_frames = kept
+            yield "frames", side
 
-    def _by_side(self, value: Any) -> list[tuple[str, Any]]:
+    def _by_side(self, value: Any, form: str, name: str, number: int) -> list[tuple[str, list[Any]]]:
+        """What a line lists for each side: a list for the file's one side, or an object of ref and pred."""
         if value is None:
             return []
+        sides = [(self.side, value)]
         if isinstance(value, dict | Pairs):
-            found = fields(value)
-            return [(side, found[side]) for side in ("ref", "pred") if side in found]
-        return [(self.side, value)]
+            found = fields(value, f"{self.source.name}, dialogue {name!r}, turn {number}")
+            sides = [(side, found[side]) for side in _SIDES if side in found]
+        if sides and all(isinstance(listed, list) and not isinstance(listed, Pairs) for _, listed in sides):
+            return list(sides)
+        expected = f'{form} as a list, or as {{"ref": [...], "pred": [...]}}'
+        self.problems.add(name, number, expected=expected, found=shown(value))
+        return []
 
     def _frame(self, value: Any, name: str, number: int) -> Frame | None:
-        found = fields(value)
-        if not isinstance(found.get("service"), str):
+        found = fields(value, f"{self.source.name}, dialogue {name!r}, turn {number}")
+        if not isinstance(found.get("service"), str) or not {"state", "items"} & found.keys():
             self.problems.add(name, number, expected="frames with a service and a state", found=shown(value))
             return None
         if "items" in found:
             items = self._listed(found["items"], name, number)
         else:
-            items = self.flattener.items(found.get("state", {}), name, number)
-        return Frame(found["service"], items, _text(found.get("intent")), found.get("requested"))
+            items = self.flattener.items(found["state"], name, number)
+        requested = found.get("requested")
+        if requested is not None and not (
+            isinstance(requested, list) and all(isinstance(r, str) for r in requested)
+        ):
+            self.problems.add(name, number, expected="requested slots as a list of texts", found=shown(requested))
+            requested = None
+        return Frame(found["service"], items, _text(found.get("intent")), requested)
 
-    def _items(self, turn: Turn, value: Any, name: str) -> None:
-        for side, pairs in self._by_side(value):
+    def _items(self, turn: Turn, value: Any, name: str) -> Iterator[tuple[str, str]]:
+        for side, pairs in self._by_side(value, "items", name, turn.number):
             self._set(turn, side, self._listed(pairs, name, turn.number))
+            yield "items", side
 
     def _listed(self, pairs: Any, name: str, number: int) -> Items:
         """Items written as [[slot, value], ...]."""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, by_number, numbered, shown
+from dsteval.readers.base import Flattener, Options, Reader, by_number, numbered, shown, turn_number
 from dsteval.readers.json_text import Pairs, count_keys, decode, keys_in_bytes
 from dsteval.readers.source import Source
 
@@ -72,18 +72,23 @@ class _Reading:
         turns = []
         known: dict[bytes, tuple[Items, int]] = {}
         for label, both in shallow.items():
-            if not label.isdecimal():
+            number = turn_number(label)
+            if number is None:
                 return None
-            number = int(label)
             sides = []
             for raw_state in (both.gt, both.pr):
                 text = bytes(raw_state)
                 found = known.get(text)
                 if found is None:
-                    value = msgspec.json.decode(text)
+                    try:
+                        value = msgspec.json.decode(text)
+                    except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
+                        return None
                     if type(value) is not dict:
                         return None
                     items = self.flattener.items(value, name, number)
+                    if self.flattener.problems.turns:
+                        return None  # every turn that holds this state counts: not only the first
                     found = known[text] = (items, count_keys(value))
                 keys += found[1]
                 sides.append(found[0])

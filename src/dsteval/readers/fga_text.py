@@ -9,7 +9,8 @@ from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import ReadError
-from dsteval.readers.base import Flattener, Options, Reader, by_number, turn_number
+from dsteval.readers.base import Flattener, Options, Reader, by_number, shown, turn_number
+from dsteval.readers.json_text import Pairs
 from dsteval.readers.source import Source
 
 __all__ = ["FGA_TEXT"]
@@ -41,17 +42,20 @@ class _FgaText(Reader):
 
 def _dialogue(source: Source, options: Options) -> Dialogue:
     lines = source.text_lines()
-    head = _DIALOGUE.match(lines[0].strip())
+    head = _DIALOGUE.match(lines[0].strip()) if lines else None
     if not head:
         where = f"{source.name}, line 1"
-        raise ReadError(where=where, expected="'Dialogue ID : NAME'", found=repr(lines[0][:60]))
+        raise ReadError(where=where, expected="'Dialogue ID : NAME'", found=repr("".join(lines[:1])[:60]))
     name = head[1]
     flattener = Flattener(source.name)
     turns = [_turn(source.name, block, name, flattener) for block in _blocks(lines)]
     flattener.problems.check(len(turns))
     ordered = by_number(name, turns, flattener.problems)
     flattener.problems.check(len(turns))
-    return Dialogue(name, ordered, False, options.updated())
+    doubled = any(
+        len({slot for slot, _ in items}) < len(items) for turn in turns for items in (turn.ref, turn.pred) if items
+    )
+    return Dialogue(name, ordered, doubled, options.updated())
 
 
 def _blocks(lines: list[str]) -> Iterator[list[tuple[int, str]]]:
@@ -96,7 +100,7 @@ def _turn(source: str, block: list[tuple[int, str]], dialogue: str, flattener: F
     line, label = fields["Turn"]
     number = turn_number(label)
     if number is None:
-        raise ReadError(where=f"{source}, line {line}", expected="a turn number", found=repr(label))
+        raise ReadError(where=f"{source}, line {line}", expected="a turn number", found=shown(label))
     states = [_literal(source, *fields[key]) for key in ("GT", "PR")]
     ref, pred = (flattener.items(state, dialogue, number) for state in states)
     matched = fields.get("Matched")
@@ -114,10 +118,28 @@ def _literal(source: str, line: int, text: str) -> Any:
     if text.replace(" ", "") == "{{}}":
         return {}
     try:
-        return ast.literal_eval(text)
+        return _value(ast.parse(text, mode="eval").body)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         where = f"{source}, line {line}"
         raise ReadError(where=where, expected="a Python literal of a state", found=repr(text[:60])) from None
+
+
+def _value(node: ast.expr) -> Any:
+    """The value of a literal; a dictionary keeps a key that stands twice."""
+    if isinstance(node, ast.Dict):
+        pairs = Pairs((_key(key), _value(value)) for key, value in zip(node.keys, node.values, strict=True))
+        return pairs if len({key for key, _ in pairs}) < len(pairs) else dict(pairs)
+    value = ast.literal_eval(node)
+    if isinstance(value, str):
+        value.encode()  # a lone surrogate is no text; UnicodeEncodeError is a ValueError
+    return value
+
+
+def _key(node: ast.expr | None) -> str:
+    key = None if node is None else ast.literal_eval(node)
+    if not isinstance(key, str):
+        raise ValueError("a key that is no text")
+    return key
 
 
 FGA_TEXT = _FgaText()

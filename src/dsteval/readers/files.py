@@ -61,6 +61,16 @@ class Selection:
 def gather(path: str | Path) -> Gathered:
     """The files behind a path, a pattern, or ``-``. Raises ReadError where there are none."""
     text = str(path)
+    try:
+        return _gathered(text)
+    except (OSError, ValueError) as error:  # a name too long, or with a zero byte in it
+        found = getattr(error, "strerror", None) or str(error)
+        raise ReadError(where=text[:80], expected="a file or a folder that can be read", found=found) from None
+
+
+def _gathered(text: str) -> Gathered:
+    if not text.strip():
+        raise ReadError(where="FILE", expected="the name of a file or a folder", found="an empty name")
     if text == "-":
         return _sorted("standard input", list(_unpacked("standard input", sys.stdin.buffer.read(), "")))
     place = Path(text)

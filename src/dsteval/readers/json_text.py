@@ -76,7 +76,7 @@ def decode(data: Any, where: str) -> JsonChunk:
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise explain_failure(data, where, error) from None
+        raise explain_failure(data, where, error, line=False) from None
     if keys_in_bytes(data) == count_keys(value):
         return JsonChunk(value, False)
     pairs = decode_pairs(data)
@@ -101,21 +101,26 @@ def _has_double(value: Any) -> bool:
     return isinstance(value, list) and any(map(_has_double, value))
 
 
-def explain_failure(data: bytes, where: str, error: Exception) -> ReadError:
-    """Why bytes are not JSON, with line and column."""
+def explain_failure(data: bytes, where: str, error: Exception, line: bool = True) -> ReadError:
+    """Why bytes are not JSON, with line and column; a piece whose line ``where`` names has its column only."""
+
+    def place(number: int, column: int) -> str:
+        return f"line {number}, column {column}" if line else f"column {column}"
+
     try:
         json.loads(data, parse_constant=_refuse_constant)
     except _ConstantError as constant:
-        line, column = _find(data, str(constant))
-        found = f"{constant} at line {line}, column {column}"
+        found = f"{constant} at {place(*_find(data, str(constant)))}"
         return ReadError(where=where, expected="JSON values", found=found, remedy="Write null or leave it out.")
     except json.JSONDecodeError as broken:
-        found = f"{broken.msg} at line {broken.lineno}, column {broken.colno}"
+        found = f"{broken.msg} at {place(broken.lineno, broken.colno)}"
     except UnicodeDecodeError as broken:
-        line = data.count(b"\n", 0, broken.start) + 1
-        found = f"a byte that is not UTF-8 in line {line}"
+        column = broken.start - data.rfind(b"\n", 0, broken.start)
+        found = f"a byte that is not UTF-8 at {place(data.count(bytes([10]), 0, broken.start) + 1, column)}"
     except RecursionError:
-        found = "objects nested too deep"
+        found = "objects or lists nested too deep"
+    except ValueError:  # Python refuses to read integers of thousands of digits
+        found = "a number too large to be a value"
     else:
         found = str(error)
     return ReadError(where=where, expected="JSON", found=found)

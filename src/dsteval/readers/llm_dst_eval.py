@@ -41,7 +41,7 @@ class _LlmDstEval(Reader):
         turns = Grouped(Flattener(source.name))
         field = options.ref_field or _DEFAULT
         for line, chunk in source.records():
-            found = fields(chunk.value)
+            found = fields(chunk.value, f"{source.name}, {line}")
             if found and field not in found and turns.total == 0:
                 known = [key for key in found if key.startswith(_DEFAULT)]
                 where = f"{source.name}, --ref-field {field}"

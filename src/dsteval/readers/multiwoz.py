@@ -39,7 +39,7 @@ class _MultiwozData(Reader):
             if not source.whole and not source.keeps(name):
                 continue
             value, doubled = decode(raw, f"{source.name}, dialogue {name!r}")
-            log = fields(value).get("log")
+            log = fields(value, f"{source.name}, dialogue {name!r}").get("log")
             if not isinstance(log, list):
                 flattener.problems.add(name, None, expected='an object with "log"', found=shown(value))
                 log = []
@@ -52,7 +52,8 @@ class _MultiwozData(Reader):
 def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Iterator[Turn]:
     before: str | None = ""
     for number in range(len(log) // 2):
-        user, system = (fields(entry) for entry in log[2 * number : 2 * number + 2])
+        where = f"{flattener.problems.source}, dialogue {name!r}, turn {number}"
+        user, system = (fields(entry, where) for entry in log[2 * number : 2 * number + 2])
         metadata = system.get("metadata")
         if not metadata:
             expected = "the state as metadata of the system's entry"
@@ -65,7 +66,7 @@ def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Itera
 
 def _items(metadata: Any, name: str, number: int, flattener: Flattener) -> Iterator[tuple[str, Any]]:
     for domain, parts in metadata.items() if isinstance(metadata, dict) else metadata:
-        found = fields(parts)
+        found = fields(parts, f"{flattener.problems.source}, dialogue {name!r}, turn {number}")
         for part, prefix in (("book", "book "), ("semi", "")):
             slots = found.get(part, {})
             if not isinstance(slots, dict | Pairs):

@@ -44,7 +44,7 @@ class _Mwzeval(Reader):
 
 
 def _turn(name: str, number: int, value: Any, side: Side, flattener: Flattener) -> Turn:
-    found = fields(value)
+    found = fields(value, f"{flattener.problems.source}, dialogue {name!r}, turn {number}")
     if "state" not in found:
         expected = "a turn with a state"
         flattener.problems.add(name, number, expected=expected, found=shown(value))

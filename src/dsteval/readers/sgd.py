@@ -38,7 +38,7 @@ class _Sgd(Reader):
         flattener = Flattener(source.name)
         total = 0
         for line, chunk in _records(source):
-            found = fields(chunk.value)
+            found = fields(chunk.value, f"{source.name}, {line}")
             name = found.get("dialogue_id")
             turns = found.get("turns")
             if not isinstance(name, str) or not isinstance(turns, list):
@@ -56,15 +56,17 @@ def _records(source: Source) -> Iterator[tuple[str, JsonChunk]]:
         yield from source.records()
         return
     for name, raw in source.members():
-        chunk = decode(raw, f"{source.name}, dialogue {name!r}")
-        yield f"dialogue {name!r}", JsonChunk({"dialogue_id": name, **fields(chunk.value)}, chunk.doubled)
+        where = f"{source.name}, dialogue {name!r}"
+        chunk = decode(raw, where)
+        yield f"dialogue {name!r}", JsonChunk({"dialogue_id": name, **fields(chunk.value, where)}, chunk.doubled)
 
 
 def _turns(name: str, turns: list[Any], side: Side, flattener: Flattener) -> Iterator[Turn]:
     number = 0
     system: str | None = ""
     for value in turns:
-        found = fields(value)
+        where = f"{flattener.problems.source}, dialogue {name!r}, turn {number}"
+        found = fields(value, where)
         speaker = str(found.get("speaker", "")).upper()
         if speaker == "SYSTEM":
             system = found.get("utterance")
@@ -84,8 +86,9 @@ def _turns(name: str, turns: list[Any], side: Side, flattener: Flattener) -> Ite
 
 
 def _frame(value: Any, name: str, number: int, flattener: Flattener) -> Frame | None:
-    found = fields(value)
-    state = fields(found.get("state"))
+    where = f"{flattener.problems.source}, dialogue {name!r}, turn {number}"
+    found = fields(value, where)
+    state = fields(found.get("state"), where)
     service, values = found.get("service"), state.get("slot_values")
     if not isinstance(service, str) or not isinstance(values, dict | Pairs):
         expected = "a frame with a service and a state of slot_values"

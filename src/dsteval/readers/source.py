@@ -120,15 +120,13 @@ class Source:
         return "lines" if first._is_lines() else "object"
 
     def _is_lines(self) -> bool:
-        """Whether each line is a JSON object of its own; of one line alone, whether it is a turn."""
-        lines = [line for line in self.data.split(b"\n", 8)[:8] if line.strip()]
+        """Whether the first line is a JSON object of its own with others after it, or, alone, a turn."""
+        first, _, rest = self.data.lstrip().partition(b"\n")
         try:
-            first = msgspec.json.decode(lines[0])
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            value = msgspec.json.decode(first)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return False
-        if len(lines) > 1:
-            return lines[1].lstrip()[:1] == b"{"
-        return isinstance(first, dict) and "dialogue_id" in first
+        return isinstance(value, dict) and (bool(rest.strip()) or "dialogue_id" in value)
 
     @cached_property
     def top(self) -> Top:
@@ -175,7 +173,11 @@ class Source:
         data = self.data
         at = data.index(b"{") + 1
         for name, raw in top.items():
-            for piece, between in ((f'"{name}"'.encode(), b","), (b":", b""), (bytes(raw), b"")):
+            for piece, between in (
+                (f'"{name}"'.encode("utf-8", "surrogatepass"), b","),
+                (b":", b""),
+                (bytes(raw), b""),
+            ):
                 found = data.find(piece[:1], at)
                 if data[at:found].strip(b" \t\r\n") not in (b"", between) or not data.startswith(piece, found):
                     return False
@@ -183,7 +185,10 @@ class Source:
         return data[at:].strip() == b"}"
 
     def _check_names(self, expected: str) -> None:
-        pairs = decode_pairs(self.data)
+        try:
+            pairs = decode_pairs(self.data)
+        except (UnicodeDecodeError, ValueError) as error:
+            raise explain_failure(self.data, self.name, error) from None
         names = Counter(name for name, _ in pairs)
         twice = [name for name, count in names.items() if count > 1]
         if twice:
@@ -242,6 +247,6 @@ class Source:
 
 
 def _filled(file: File) -> bytes:
-    if not file.data.strip():
+    if not file.data.removeprefix(b"\xef\xbb\xbf").strip():
         raise ReadError(where=file.name, expected="data", found="an empty file")
     return file.data

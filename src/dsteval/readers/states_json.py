@@ -93,15 +93,12 @@ def _turns(name: str, value: Any, side: Side, flattener: Flattener) -> list[Turn
     else:
         problems.add(name, None, expected="a list of states, or states by turn", found=shown(value))
     turns: list[Turn] = []
-    before: tuple[Any, Any] = (None, None)
     for label, state in states:
         number = turn_number(label)
         if number is None:
             problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")
             continue
-        if state != before[0] or before[0] is None:
-            before = (state, flattener.items(state, name, number))
-        turns.append(one_sided(side, number, before[1]))
+        turns.append(one_sided(side, number, flattener.items(state, name, number)))
     return by_number(name, turns, problems)
 
 

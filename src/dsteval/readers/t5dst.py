@@ -41,12 +41,12 @@ class _T5dst(Reader):
 
 def _read_dialogue(name: str, value: Any, grouped: Grouped) -> None:
     problems, glued = grouped.flattener.problems, grouped.flattener.glued
-    turns = fields(value).get("turns")
+    turns = fields(value, f"{problems.source}, dialogue {name!r}").get("turns")
     if turns is None:
         problems.add(name, None, expected='an object with "turns"', found=shown(value))
         return
     for number, turn in numbered(turns, name, problems):
-        found = fields(turn)
+        found = fields(turn, f"{problems.source}, dialogue {name!r}, turn {number}")
         if not {"turn_belief", "pred_belief"} <= found.keys():
             problems.add(name, number, expected="turn_belief and pred_belief", found=shown(turn))
         else:

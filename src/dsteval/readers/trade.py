@@ -52,7 +52,7 @@ def _predicted(turn: dict[str, Any]) -> str:
 
 def _read_list(source: Source, turns: Grouped) -> None:
     for line, chunk in source.records():
-        record = fields(chunk.value)
+        record = fields(chunk.value, f"{source.name}, {line}")
         number = turn_number(record.get("turn_idx")) if set(_FLAT) <= record.keys() else None
         expected = f"an object with {', '.join(_FLAT)}"
         name = turns.place(line, record.get("dialogue_idx"), number, chunk.value, expected)
@@ -63,7 +63,7 @@ def _read_list(source: Source, turns: Grouped) -> None:
 def _read_dialogue(name: str, value: Any, turns: Grouped) -> None:
     problems = turns.flattener.problems
     for number, turn in numbered(value, name, problems):
-        found = fields(turn)
+        found = fields(turn, f"{problems.source}, dialogue {name!r}, turn {number}")
         predicted = _predicted(found)
         if "turn_belief" not in found or not predicted:
             expected = "an object with turn_belief and pred_bs_ptr"
