@@ -138,6 +138,8 @@ class Aligner:
         self._bare: dict[Side, list[str]] = {"ref": [], "pred": []}
         self._read: list[str] = []
         self._ref_ids: list[str] = []
+        self._empty: list[str] = []
+        self._left_out_why = scope.leave_out_why
         self._alone = False
         self._seen: set[str] = set()
 
@@ -150,7 +152,7 @@ class Aligner:
             key = canonical_id(dialogue.id)
             self._check_twice(key, dialogue.id, "predictions")
             paired = self._own(dialogue) if references is None else self._with(dialogue, references.pop(key, None))
-            if paired is not None and self._predicted(paired):
+            if paired is not None and self._has_turns(paired) and self._predicted(paired):
                 yield from self._scored(key, paired)
         for key, reference in (references or {}).items():
             self.coverage.missing.append(reference.id)
@@ -227,6 +229,11 @@ class Aligner:
             self._count_reference(dialogue)
         return dialogue
 
+    def _has_turns(self, dialogue: Dialogue) -> bool:
+        if not dialogue.turns:
+            self._empty.append(dialogue.id)
+        return bool(dialogue.turns)
+
     def _predicted(self, dialogue: Dialogue) -> bool:
         if dialogue.turns and dialogue.turns[0].bits is not None:
             return True
@@ -282,8 +289,18 @@ class Aligner:
                 remedy="Write a state for every user turn, or leave these dialogues out with --missing skip.",
             )
         self._check_partners()
+        if self._empty:
+            raise AlignmentError(
+                where=self.source,
+                expected="a turn in every dialogue",
+                found=f"none in {len(self._empty)} of {len(self._read)} ({first_few(self._empty)})",
+                remedy="Leave such dialogues out of the file.",
+            )
         if not self.coverage.scored_turns:
-            raise AlignmentError(where=self.source, expected="at least one turn to score", found="none")
+            found, left = "none", self.coverage.left_out
+            if left:
+                found = f"only {first_few(left)}, left out: {self._left_out_why or 'as asked'}"
+            raise AlignmentError(where=self.source, expected="at least one turn to score", found=found)
 
     def _check_gaps(self, total: int) -> None:
         if self._gaps:

@@ -28,6 +28,7 @@ __all__ = [
     "ProtocolError",
     "ReadError",
     "first_few",
+    "printable",
     "unknown",
 ]
 
@@ -64,7 +65,7 @@ class DstevalError(Exception):
         sentence += "." if not sentence.endswith((".", "?", "!")) else ""
         self.problem = sentence
         # Names come from files: one with a line break must not break the one line that a message is.
-        super().__init__(" ".join(f"{sentence} {remedy}".split()))
+        super().__init__(printable(" ".join(f"{sentence} {remedy}".split())))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions rebuild from their args, which hold the finished sentence: workers send errors home.
@@ -93,6 +94,15 @@ class OptionError(DstevalError):
 
 class FetchError(DstevalError):
     """A data set that cannot be had, or a file of one that is not what it should be."""
+
+
+def printable(text: str) -> str:
+    r"""The text with every control character escaped: what a file holds must not steer a terminal.
+
+    >>> print(printable("a" + chr(27) + "[1mb"))
+    a\x1b[1mb
+    """
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 def first_few(names: Iterable[object], shown: int = 3) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from dsteval import readers
 from dsteval.comparer import Comparer, same_ref
 from dsteval.dialogue import Dialogue, Side, canonical_id
-from dsteval.errors import AlignmentError, MetricError, unknown
+from dsteval.errors import AlignmentError, MetricError, first_few, unknown
 from dsteval.evaluation import Evaluation, Input, Settings, label_of, open_input, system_name
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
@@ -87,7 +87,7 @@ def explain(
     run = Evaluation(protocol, **options)
     fga = _fga(run, metric)
     pred_source = open_input(pred, "predictions")
-    chosen = _Chosen(dialogue)
+    chosen = _Chosen(dialogue, label_of(pred_source))
     field = options.get("ref_field")
     own = readers.Options(options.get("updates", False), field if ref is None else None)
     predictions = chosen.of(pred_source, "pred", options.get("format"), own)
@@ -97,7 +97,7 @@ def explain(
         references = chosen.of(open_input(ref, "reference"), "ref", options.get("ref_format"), others)
     comparer = Comparer()
     found: tuple[Dialogue, Prepared] | None = None
-    for one, prepared in run.pairs(_checked(predictions, chosen), references):
+    for one, prepared in run.pairs(chosen.checked(predictions), references):
         found = one, prepared
         run.compare(comparer, one, prepared)
     if found is None:
@@ -120,36 +120,36 @@ def _fga(run: Evaluation, metric: str | Metric) -> Metric:
 
 
 class _Chosen:
-    """Picks one dialogue out of a source, and remembers the ids seen."""
+    """Picks one dialogue out of a source, and remembers the ids of the predictions."""
 
-    def __init__(self, dialogue: str) -> None:
+    def __init__(self, dialogue: str, source: str) -> None:
         self.dialogue = dialogue
         self.key = canonical_id(dialogue)
-        self.seen: dict[Side, list[str]] = {"ref": [], "pred": []}
+        self.source = source
+        self.seen: list[str] = []
 
     def of(
         self, source: Source | Iterable[Dialogue], side: Side, format: str | None, options: readers.Options
     ) -> Iterator[Dialogue]:
         dialogues = readers.read(source, side, format, options) if isinstance(source, Source) else source
         for dialogue in dialogues:
-            self.seen[side].append(dialogue.id)
+            if side == "pred":
+                self.seen.append(dialogue.id)
             if canonical_id(dialogue.id) == self.key:
                 yield dialogue
 
-
-def _checked(dialogues: Iterator[Dialogue], chosen: _Chosen) -> Iterator[Dialogue]:
-    first = next(dialogues, None)
-    if first is None:
-        known = list(dict.fromkeys(chosen.seen["pred"]))
-        text = unknown("dialogue", chosen.dialogue, known)
-        listed = ", ".join(known[:3])
-        raise AlignmentError(
-            text
-            if "Did you mean" in text
-            else f"Unknown dialogue {chosen.dialogue!r}. The file has {len(known)}, first: {listed}."
-        )
-    yield first
-    yield from dialogues
+    def checked(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
+        """The dialogues themselves. Raises AlignmentError where there is none."""
+        first = next(dialogues, None)
+        if first is None:
+            text = unknown("dialogue", self.dialogue, self.seen)
+            if "Did you mean" not in text:
+                text = (
+                    f"unknown dialogue {self.dialogue!r}; it holds {len(self.seen)}, first: {first_few(self.seen)}"
+                )
+            raise AlignmentError(where=self.source, found=text)
+        yield first
+        yield from dialogues
 
 
 def _turns(
@@ -179,12 +179,19 @@ def _weight(distance: int, fga: Metric) -> float:
 def _wrong_since(outcomes: Outcomes) -> list[dict[str, int]]:
     """Per turn: wrong slot -> the turn since which it has been wrong with the same ref and pred."""
     since: list[dict[str, int]] = [{} for _ in range(len(outcomes))]
-    before: dict[tuple[int, int, int, int], int] = {}
+    before: dict[tuple[int, int], tuple[int, int, int]] = {}
     for unit, slot, ref, pred in outcomes.wrong_rows.tolist():
-        start = before.get((unit - 1, slot, ref, pred), int(outcomes.turn[unit]))
-        before[unit, slot, ref, pred] = start
+        start = int(outcomes.turn[unit])
+        old = before.get((unit - 1, slot))
+        if old is not None and old[1] == pred and same_ref(_value(outcomes, old[0]), _value(outcomes, ref)):
+            start = old[2]
+        before[unit, slot] = (ref, pred, start)
         since[unit][outcomes.slots[slot]] = start
     return since
+
+
+def _value(outcomes: Outcomes, number: int) -> PreparedValue | None:
+    return outcomes.values[number] if number >= 0 else None
 
 
 def _slots(prepared: Prepared, unit: int, wrong: dict[str, int]) -> Iterator[SlotLine]:

@@ -100,8 +100,11 @@ class Preparer:
                 return self._accumulate(dialogue, written, side)
             return self._states(dialogue, written, side)
         except ProtocolError as error:
+            turn = next(
+                turn.number for turn, items in zip(dialogue.turns, written, strict=True) if _has_set(items)
+            )
             source = f"{self.problems.source}, " if self.problems.source else ""
-            where = f"{source}dialogue {dialogue.id!r}, {error.where}"
+            where = f"{source}dialogue {dialogue.id!r}, turn {turn}, {error.where}"
             raise ProtocolError(
                 where=where, expected=error.expected, found=error.found, remedy=error.remedy
             ) from None
@@ -223,6 +226,10 @@ class Preparer:
         if rule != "literal" and text in DONTCARE:
             return None if rule in ("drop", f"drop-{side}") else "dontcare"
         return text
+
+
+def _is_set(item: Item) -> bool:
+    return isinstance(item[1], tuple) and len(item[1]) != 1
 
 
 def written_states(dialogue: Dialogue, side: Side) -> list[Items]:

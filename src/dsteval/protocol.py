@@ -25,6 +25,9 @@ from dsteval.values.slots import SPELLINGS
 __all__ = ["Match", "Metrics", "Protocol", "Scope", "States", "load", "names"]
 
 
+_MOST_SLOTS = 1_000_000
+
+
 class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How a state as written becomes the state that is compared.
 
@@ -69,8 +72,8 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     bits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.slots, int) and self.slots < 1:
-            raise ValueError(f"scope.slots is |S|, a positive number or 'auto', found {self.slots}")
+        if isinstance(self.slots, int) and not 1 <= self.slots <= _MOST_SLOTS:
+            raise ValueError(f"scope.slots is |S|, a number from 1 to {_MOST_SLOTS} or 'auto', found {self.slots}")
 
 
 class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -152,6 +155,8 @@ def _setting(text: str, tables: dict[str, Any]) -> tuple[str, Any]:
         return key, tomllib.loads(f"value = {raw}")["value"]
     except tomllib.TOMLDecodeError:
         return key, raw.strip()
+    except RecursionError:
+        raise OptionError(where=f"--set {key}", expected="a value", found="one nested too deep") from None
 
 
 _TABLES: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "scope": Scope}
@@ -182,7 +187,6 @@ def names() -> list[str]:
     return sorted({*_bundled(), *installed("protocols")}, key=lambda name: (name != "exact", name))
 
 
-@cache
 def load(name: str) -> Protocol:
     """The protocol of that name, or of the TOML file at that path.
 
@@ -190,16 +194,25 @@ def load(name: str) -> Protocol:
     ProtocolError where there is none of that name or its file is not a protocol.
     """
     if name in _bundled():
-        return _parse(_bundled()[name], f"protocol {name}")
+        return _loaded(name)
     if name.endswith(".toml"):
         path = Path(name)
         if not path.is_file():
             raise ProtocolError(where=name, expected="a protocol's TOML file", found="no such file")
-        return _foreign(_parse(path.read_text(encoding="utf-8"), name))
+        try:
+            return _foreign(_parse(path.read_text(encoding="utf-8"), name))
+        except (OSError, UnicodeDecodeError) as error:
+            found = "a file that cannot be read" if isinstance(error, OSError) else "bytes that are not UTF-8"
+            raise ProtocolError(where=name, expected="a protocol's TOML file", found=found) from None
     if name in installed("protocols"):
         found = installed("protocols")[name].load()
         return _foreign(found if isinstance(found, Protocol) else _parse(str(found), f"protocol {name}"))
     raise ProtocolError(unknown("protocol", name, names(), "dsteval list protocols"))
+
+
+@cache
+def _loaded(name: str) -> Protocol:
+    return _parse(_bundled()[name], f"protocol {name}")
 
 
 def _foreign(protocol: Protocol) -> Protocol:
@@ -215,5 +228,7 @@ def _parse(text: str, where: str) -> Protocol:
         return msgspec.convert(tables, Protocol)
     except tomllib.TOMLDecodeError as error:
         raise ProtocolError(where=where, expected="TOML", found=str(error)) from None
+    except RecursionError:
+        raise ProtocolError(where=where, expected="TOML", found="values nested too deep") from None
     except msgspec.ValidationError as error:
         raise ProtocolError(where=where, found=_plain(error)) from None

@@ -53,7 +53,10 @@ def validate(
     the reference imperfect against itself.
     """
     format = options.get("format")
-    found = readers.Detected(readers.find(format), "as asked for") if format else readers.detect(source)
+    if format is None:
+        found = readers.detect(source)
+    else:
+        found = readers.Detected(readers.find(format), "as asked for")
     own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
     dialogues = list(readers.read(source, "pred", found.reader.name, own))
     sides = _sides(dialogues)

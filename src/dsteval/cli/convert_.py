@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import sys
 from collections.abc import Iterable
 from itertools import chain
-from pathlib import Path
 
 import click
 
 from dsteval import readers
 from dsteval.cli.options import open_shown, say
-from dsteval.errors import OptionError
+from dsteval.cli.output import replaced, to_stdout
 from dsteval.writing import lines
 
 __all__ = ["command"]
@@ -32,7 +30,7 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
     """
     opened = open_shown(source)
     say(opened, format)
-    reader = readers.find(format) if format else readers.detect(opened).reader
+    reader = readers.find(format) if format is not None else readers.detect(opened).reader
     options = readers.Options(updates, ref_field)
     dialogues = iter(readers.read(opened, "pred", reader.name, options))
     first = next(dialogues)
@@ -44,17 +42,17 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
 
 def _write(written: Iterable[bytes], target: str) -> int:
     """Write all lines, or none: a file is complete or not there. Returns how many."""
+    count = 0
     if target == "-":
-        return sum(1 for line in written if sys.stdout.buffer.write(line))
-    place = Path(target)
-    partial = place.with_name(f".{place.name}.partial")
-    try:
-        with gzip.open(partial, "wb") if place.suffix == ".gz" else partial.open("wb") as out:
-            count = sum(1 for line in written if out.write(line))
-        partial.replace(place)
-    except OSError as error:
-        found = error.strerror or str(error)
-        raise OptionError(where=target, expected="a place to write to", found=found) from None
-    finally:
-        partial.unlink(missing_ok=True)
+        for line in written:
+            to_stdout(line)
+            count += 1
+        return count
+    with replaced(target) as file:
+        packed = gzip.GzipFile(fileobj=file, mode="wb") if target.endswith(".gz") else None
+        for line in written:
+            (packed or file).write(line)
+            count += 1
+        if packed is not None:
+            packed.close()
     return count

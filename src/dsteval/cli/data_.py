@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from dsteval.cli.options import FetchBar, emit, form_option, say_unverified
+from dsteval.cli.options import FetchBar, form_option, say_unverified
+from dsteval.cli.output import emit
 from dsteval.data.describe import PROTOCOL, Description, describe
 from dsteval.data.fetch import fetch
 from dsteval.render.table import Cell, Table

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from dsteval.cli.options import emit, form_option, input_options, open_named, open_shown
+from dsteval.cli.options import form_option, input_options, open_named, open_shown
+from dsteval.cli.output import emit
 from dsteval.explanation import explain
 from dsteval.render.explanation import explanation_table, show_explanation
 

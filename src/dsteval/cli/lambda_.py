@@ -5,13 +5,16 @@ from __future__ import annotations
 import click
 import numpy as np
 
-from dsteval.cli.options import emit, form_option
+from dsteval.cli.options import form_option
+from dsteval.cli.output import emit
 from dsteval.errors import OptionError
 from dsteval.metrics.fga import decay, lambda_for
 from dsteval.metrics.text import number_text
 from dsteval.render.table import Cell, Table
 
 __all__ = ["command"]
+
+_SHOWN = 50  # distances at most
 
 
 @click.command("lambda")
@@ -28,7 +31,7 @@ def command(turns: float, factor: float, form: str | None, out: str | None) -> N
     except ValueError as error:
         raise OptionError(str(error)) from None
     metric = f"FGA@{number_text(round(number, 5))}"
-    steps = np.arange(1, max(1, round(turns)) + 1)
+    steps = np.arange(1, max(1, round(min(turns, _SHOWN))) + 1)
     weights = decay(steps, number)
     rows: list[list[Cell]] = [[int(x), f"{w:.4f}"] for x, w in zip(steps, weights, strict=True)]
     title = f"lambda {number:.5f}, metric {metric}"

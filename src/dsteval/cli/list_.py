@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from dsteval import metrics, protocol, readers
-from dsteval.cli.options import OneOf, emit, form_option
+from dsteval.cli.options import OneOf, form_option
+from dsteval.cli.output import emit
 from dsteval.data import catalog
 from dsteval.data.fetch import missing, unverified
 from dsteval.render.table import Cell, Table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,14 +15,11 @@ from dsteval.data.fetch import unverified
 from dsteval.errors import OptionError, ReadError, unknown
 from dsteval.evaluation import open_source
 from dsteval.readers import Source, detect
-from dsteval.render.table import FORMS, Table
-from dsteval.result import to_json
 
 __all__ = [
     "FetchBar",
     "OneOf",
     "coverage_options",
-    "emit",
     "form_option",
     "input_options",
     "open_named",
@@ -31,15 +27,12 @@ __all__ = [
     "say",
     "say_unverified",
     "slot_list",
-    "write_out",
 ]
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
 
 
 class OneOf(click.ParamType[str]):
@@ -212,67 +205,3 @@ def open_named(text: str) -> tuple[str | None, str]:
     if not equals or not name or "/" in name or Path(text).exists():
         return None, text
     return name, path
-
-
-def emit(
-    tables: list[Table],
-    document: Any,
-    form: str | None,
-    out: str | None,
-    text: Callable[[Any], None] | None = None,
-) -> None:
-    """Write tables, or the JSON document, in the form asked for, to stdout or a file.
-
-    ``text`` prints the text form where that is more than tables.
-    """
-    form = _form(form, out)
-    if form == "text":
-        from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
-
-        printed = text or (lambda stream: show(tables, stream))
-        if out is None and sys.stdout.isatty():
-            printed(sys.stdout)
-            return
-        written = _captured(printed)
-    elif form == "json":
-        written = to_json(document)
-    else:
-        written = "\n".join(FORMS[form](table) for table in tables)
-    write_out(written, out)
-
-
-def _captured(text: Callable[[Any], None]) -> str:
-    buffer = io.StringIO()
-    text(buffer)
-    return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
-
-
-def _form(form: str | None, out: str | None) -> str:
-    if form is not None or out is None:
-        return form or "text"
-    suffix = Path(out).suffix
-    if suffix not in _SUFFIXES:
-        raise OptionError(
-            where=f"--out {out}",
-            expected=f"a suffix of {', '.join(_SUFFIXES)}",
-            found=repr(suffix),
-            remedy="Or name the form with --as.",
-        )
-    return _SUFFIXES[suffix]
-
-
-def write_out(text: str, out: str | None) -> None:
-    """Write to stdout, or to a file that is there whole or not at all."""
-    if out is None:
-        sys.stdout.write(text)
-        return
-    place = Path(out)
-    partial = place.with_name(f".{place.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(place)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise OptionError(
-            where=f"--out {out}", expected="a place to write to", found=error.strerror or ""
-        ) from None

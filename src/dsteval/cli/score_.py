@@ -12,7 +12,6 @@ import click
 from dsteval.cli.options import (
     OneOf,
     coverage_options,
-    emit,
     form_option,
     input_options,
     open_named,
@@ -20,6 +19,7 @@ from dsteval.cli.options import (
     say,
     slot_list,
 )
+from dsteval.cli.output import emit
 from dsteval.errors import OptionError
 from dsteval.evaluation import Evaluation, Settings, evaluate
 from dsteval.readers import Source

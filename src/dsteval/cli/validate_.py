@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from dsteval.cli.options import coverage_options, emit, form_option, input_options, open_shown, slot_list
+from dsteval.cli.options import coverage_options, form_option, input_options, open_shown, slot_list
+from dsteval.cli.output import emit
 from dsteval.errors import DstevalError
 from dsteval.render.table import Cell, Table
 from dsteval.validation import Report, validate

@@ -93,7 +93,8 @@ def decay(distance: Array, number: float) -> Array:
     >>> decay(np.array([1, 2]), 0.0), decay(np.array([1, 2]), math.inf)
     (array([0., 0.]), array([1., 1.]))
     """
-    result: Array = -np.expm1(-number * distance)
+    with np.errstate(over="ignore"):  # a lambda near the largest float: the weight is 1
+        result: Array = -np.expm1(-number * distance)
     return result + 0.0
 
 

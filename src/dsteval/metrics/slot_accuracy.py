@@ -45,10 +45,16 @@ class _SlotAccuracy(AveragedMetric):
     parameters = {"average": AVERAGE, "split": SPLIT}
     bounds = (-float("inf"), 1.0)
 
+    def why_not(self, outcomes: Outcomes) -> str | None:
+        """Where a value is cut, values are needed."""
+        if self.get("split") == "last" and not outcomes.has_values:
+            return "the file holds right/wrong marks and no values"
+        return super().why_not(outcomes)
+
     def turn_count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns x |S|, and of these the right ones."""
         wrong = outcomes.wrong.astype(np.int64)
-        if self.get("split") == "last" and outcomes.has_values:
+        if self.get("split") == "last":
             wrong = wrong + _hyphen_surplus(outcomes)
         slots = np.full(len(outcomes), outcomes.n_slots, dtype=np.int64)
         return per_dialogue(outcomes, slots, slots - wrong)

@@ -9,7 +9,7 @@ from dsteval.errors import MetricError
 
 __all__ = ["join", "number_text", "split"]
 
-_FORM = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^@\s]+))?\s*")
+_FORM = re.compile(r"([A-Za-z_]\w*)\s*+(?:\(([^()]*)\))?\s*+(?:@\s*+([^@\s]+))?")
 
 
 def split(text: str) -> tuple[str, dict[str, str], float | None]:
@@ -18,7 +18,7 @@ def split(text: str) -> tuple[str, dict[str, str], float | None]:
     >>> split("FGA(variant=strict)@0.50")
     ('FGA', {'variant': 'strict'}, 0.5)
     """
-    found = _FORM.fullmatch(text)
+    found = _FORM.fullmatch(text.strip())
     if not found:
         raise _malformed(text)
     parameters: dict[str, str] = {}

@@ -127,7 +127,7 @@ def read(
 ) -> Iterator[Dialogue]:
     """The dialogues of a source; ``side`` says where a file with one side goes, ``name`` forces a format."""
     options = options or Options()
-    reader = find(name) if name else detect(source).reader
+    reader = find(name) if name is not None else detect(source).reader
     if options.ref_field and not reader.ref_fields:
         able = [one for one in names() if find(one).ref_fields]
         raise OptionError(

@@ -72,7 +72,7 @@ def _gathered(text: str) -> Gathered:
     if not text.strip():
         raise ReadError(where="FILE", expected="the name of a file or a folder", found="an empty name")
     if text == "-":
-        return _sorted("standard input", list(_unpacked("standard input", sys.stdin.buffer.read(), "")))
+        return _sorted("standard input", list(_unpacked("standard input", _stdin(), "")))
     place = Path(text)
     if place.exists():
         return _sorted(place.name, list(_files(place)))
@@ -86,6 +86,12 @@ def _gathered(text: str) -> Gathered:
         gathered.split = place.name.casefold()
         return gathered
     raise ReadError(where=text, expected="a file or a folder that can be read", found="no such file or folder")
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None:
+        raise ReadError(where="standard input", expected="data", found="that it is closed")
+    return sys.stdin.buffer.read()
 
 
 def _files(place: Path) -> Iterator[File]:

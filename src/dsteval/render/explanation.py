@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import IO
 
-from rich.markup import escape
+from rich.text import Text
 
+from dsteval.errors import printable
 from dsteval.explanation import Explanation, SlotLine, TurnLine
 from dsteval.render.table import Cell, Table
 from dsteval.render.terminal import console
@@ -21,36 +22,39 @@ _OUTCOME = {"exact": "green", "type 1": "bold red", "type 2": "yellow"}
 def show_explanation(explanation: Explanation, file: IO[str] | None = None) -> None:
     """Print the dialogue turn by turn: utterances, both states, and what each wrong slot is."""
     out = console(file or sys.stdout)
+
+    def line(*pieces: str | tuple[str, str], style: str = "") -> None:
+        out.print(Text.assemble(*pieces, style=style))
+
     rights = sum(turn.outcome == "exact" for turn in explanation.turns)
     mean = sum(turn.weight for turn in explanation.turns) / max(1, len(explanation.turns))
-    out.print(
-        f"[bold]{escape(explanation.dialogue)}[/bold]  {escape(explanation.system)}  "
-        f"{escape(explanation.protocol)}  {rights} of {len(explanation.turns)} turns right, "
-        f"{escape(explanation.metric)} {100 * mean:.2f}",
-    )
+    told = f"{rights} of {len(explanation.turns)} turns right, {explanation.metric} {100 * mean:.2f}"
+    head = "  ".join(map(_clean, (explanation.system, explanation.protocol, told)))
+    line((_clean(explanation.dialogue), "bold"), f"  {head}")
     for turn in explanation.turns:
-        out.print()
-        out.print(f"turn {turn.turn}  [{_OUTCOME[turn.outcome]}]{escape(_verdict(turn))}[/]")
+        line("")
+        line(f"turn {turn.turn}  ", (_verdict(turn), _OUTCOME[turn.outcome]))
         if turn.system:
-            out.print(f"  system  {escape(_line(turn.system))}", style="dim")
+            line(f"  system  {_clean(turn.system)}", style="dim")
         if turn.user:
-            out.print(f"  user    {escape(_line(turn.user))}")
-        width = max((len(slot.slot) for slot in turn.slots), default=0)
+            line(f"  user    {_clean(turn.user)}")
+        width = max((len(_clean(slot.slot)) for slot in turn.slots), default=0)
         for slot in turn.slots:
-            out.print(
-                f"  {_SIGN[slot.kind]} {escape(slot.slot):<{width}}  {escape(_states(slot))}",
-                style=_STYLE[slot.kind],
-            )
+            line(f"  {_SIGN[slot.kind]} {_clean(slot.slot):<{width}}  {_states(slot)}", style=_STYLE[slot.kind])
         if not turn.slots:
-            out.print("    both states are empty" if turn.outcome == "exact" else "    no slot", style="dim")
-    out.print()
+            line("    both states are empty" if turn.outcome == "exact" else "    no slot", style="dim")
+    line("")
     marked = any(slot.kind == "marked wrong" for turn in explanation.turns for slot in turn.slots)
     signs = "- missed   + spurious   ~ wrong value   * new or changed in the reference"
-    out.print("x marked wrong" if marked else signs, style="dim")
+    line("x marked wrong" if marked else signs, style="dim")
 
 
-def _line(utterance: str) -> str:
-    return " ".join(utterance.split())
+def _clean(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
+def _value(value: str | None) -> str:
+    return "nothing" if value is None else _clean(value) or "''"
 
 
 def _verdict(turn: TurnLine) -> str:
@@ -68,12 +72,12 @@ def _verdict(turn: TurnLine) -> str:
 def _states(slot: SlotLine) -> str:
     star = " *" if slot.new else ""
     if slot.kind == "right":
-        said = "" if slot.pred == slot.ref else f", pred {slot.pred}"
-        return f"{slot.ref}{said}{star}"
+        said = "" if slot.pred == slot.ref else f", pred {_value(slot.pred)}"
+        return f"{_value(slot.ref)}{said}{star}"
     since = f"  (since turn {slot.since})"
     if slot.kind == "marked wrong":
         return f"marked wrong{since}"
-    return f"ref {slot.ref or 'nothing'}, pred {slot.pred or 'nothing'}{star}{since}"
+    return f"ref {_value(slot.ref)}, pred {_value(slot.pred)}{star}{since}"
 
 
 def explanation_table(explanation: Explanation) -> Table:

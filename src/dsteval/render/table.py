@@ -7,6 +7,8 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from dsteval.errors import printable
+
 __all__ = ["FORMS", "Cell", "Table", "text"]
 
 Cell = str | int | float | None
@@ -76,7 +78,7 @@ def to_md(table: Table) -> str:
     """A Markdown table, notes below it."""
 
     def line(cells: Sequence[Cell]) -> str:
-        texts = (text(cell).replace("|", r"\|").replace("\n", " ") for cell in cells)
+        texts = (printable(text(cell)).replace("|", r"\|").replace("\n", " ") for cell in cells)
         return "| " + " | ".join(texts) + " |"
 
     rule = ["---:" if number in table.right else "---" for number in range(len(table.columns))]
@@ -89,9 +91,9 @@ def to_latex(table: Table) -> str:
     """A booktabs tabular, notes as comments above it."""
 
     def line(cells: Sequence[Cell]) -> str:
-        return (
-            " & ".join("".join(_LATEX.get(c, c) for c in text(cell).replace("\n", "")) for cell in cells) + r" \\"
-        )
+        texts = (printable(text(cell)).replace("
+", "") for cell in cells)
+        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in texts) + r" \"
 
     align = "".join("r" if number in table.right else "l" for number in range(len(table.columns)))
     notes = [f"% {note}" for note in [table.title, *table.notes] if note]

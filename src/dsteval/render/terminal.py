@@ -6,22 +6,23 @@ import sys
 from typing import IO
 
 from rich import box
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, JustifyMethod
 from rich.table import Table as RichTable
+from rich.text import Text
 
+from dsteval.errors import printable
 from dsteval.render.table import Table, text
 
 __all__ = ["console", "show"]
 
-_WIDE = 400  # a pipe has no width; nothing is wrapped there
+_WIDE = 100_000  # a pipe has no width; nothing is wrapped there
 
 
 def console(file: IO[str]) -> Console:
     """A console for a stream: coloured where it is a terminal and NO_COLOR is not set."""
     if file.isatty():
-        return Console(file=file, highlight=False, soft_wrap=False)
-    return Console(file=file, highlight=False, width=_WIDE, color_system=None)
+        return Console(file=file, highlight=False, emoji=False, markup=False)
+    return Console(file=file, highlight=False, emoji=False, markup=False, width=_WIDE, color_system=None)
 
 
 def show(tables: list[Table], file: IO[str] | None = None) -> None:
@@ -29,19 +30,21 @@ def show(tables: list[Table], file: IO[str] | None = None) -> None:
     out = console(file or sys.stdout)
     for table in tables:
         if table.title:
-            out.print(escape(table.title), style="bold")
+            out.print(Text(printable(table.title)), style="bold")
         narrow = table.width() > out.width and len(table.rows) < len(table.columns)
         out.print(_rich(table.transposed() if narrow else table))
         for note in table.notes:
             # Not wrapped: a signature is there to be copied.
-            out.print(escape(note), style="dim", soft_wrap=True)
+            out.print(Text(printable(note)), style="dim", soft_wrap=True)
 
 
 def _rich(table: Table) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     for number, name in enumerate(table.columns):
-        drawn.add_column(escape(name), justify="right" if number in table.right else "left", overflow="fold")
+        drawn.add_column(
+            Text(printable(name)), justify="right" if number in table.right else "left", overflow="fold"
+        )
     for number, row in enumerate(table.rows):
         style = table.styles[number] if table.styles else None
-        drawn.add_row(*(escape(text(cell)) for cell in row), style=style or None)
+        drawn.add_row(*(Text(printable(text(cell))) for cell in row), style=style or None)
     return drawn
