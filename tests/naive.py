@@ -43,7 +43,7 @@ PROTOCOLS: dict[str, Settings] = {
     "normalised": {**EXACT, "normalised": True},
     "fga-official": {**LITERAL, "split": "last"},
     "fga-paper": {**LITERAL, "variant": "paper"},
-    "fga-trippy": {**LITERAL, "variant": "trippy", "left_out": ["pmul1455"]},
+    "fga-trippy": {**EXACT, "literal": True, "n_slots": 30, "variant": "trippy", "left_out": ["pmul1455"]},
     "gca": {**LITERAL, "split": "last", "absent": ["none"]},
 }
 

@@ -7,7 +7,8 @@ A page's fenced blocks are of four kinds:
     ```python         a doctest where it has prompts, else code that must run; a page's blocks share their names
     other             not run
 
-``python tests/test_docs.py`` writes into every console block what its commands print now; read the diff.
+``dsteval`` is the package that the tests import, wherever it comes from. ``python tests/test_docs.py`` writes into
+every console block what its commands print now; read the diff.
 """
 
 import doctest
@@ -20,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import msgspec
 import pytest
 from click.testing import CliRunner
@@ -27,14 +29,20 @@ from click.testing import CliRunner
 import dsteval
 from dsteval import metrics, protocol, readers
 from dsteval.cli import cli
+from dsteval.data import catalog
+from dsteval.data.describe import Description
+from dsteval.dialogue import Dialogue, Frame, Turn
 from dsteval.outcomes import UNIT
 from dsteval.protocol import Protocol
+from dsteval.readers import Source
 from dsteval.render.scores import scores_table
+from dsteval.slices import BY, CONVENTIONS
+from dsteval.validation import validate
+from dsteval.writing import lines as written_lines
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
-COMMANDS = ("score", "explain", "list", "lambda")
 
 _BLOCK = re.compile(r"^```(\w*)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -92,10 +100,17 @@ def commands(text: str) -> Iterator[str]:
 
 def printed(command: str, folder: Path) -> str:
     """What a command shows: its stdout, and where it is refused what it says, without the formats read."""
-    bin_folder = str(Path(sys.executable).parent)
-    environment = os.environ | {"PATH": os.pathsep.join([bin_folder, os.environ["PATH"]]), "PYTHONUTF8": "1"}
+    # A dsteval on PATH may be another version than the one under test.
+    package = str(Path(dsteval.__file__).resolve().parent.parent)
+    environment = os.environ | {"PYTHONPATH": package, "PYTHONUTF8": "1", "PYTHON": sys.executable}
+    shim = 'dsteval() { "$PYTHON" -m dsteval "$@"; }'
     done = subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False
+        ["bash", "-c", f"{shim}\n{command}"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     told = [line for line in done.stderr.splitlines() if ": read as " not in line]
     lines = done.stdout.splitlines() + (told if done.returncode else [])
@@ -186,9 +201,42 @@ def test_every_metric_has_its_section(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", readers.names())
-def test_every_reader_has_its_section(name: str) -> None:
-    text = section(ROOT / "docs/formats.md", name)
-    assert "```" in text, f"docs/formats.md, {name}: no sample"
+def test_every_reader_has_its_section_and_row(name: str, tmp_path: Path) -> None:
+    page = ROOT / "docs/formats.md"
+    text = section(page, name)
+    row = f"| [`{name}`](#{slug(name)}) | {readers.find(name).sides} |"
+    assert row in page.read_text(encoding="utf-8"), f"docs/formats.md lacks a row that begins {row}"
+    # Each sample of the section, a file or a folder of them, is recognised as this format and read.
+    prepare(page, tmp_path)
+    samples = {block.file.partition("/")[0]: None for block in blocks(page) if block.file and block.text in text}
+    assert samples, f"docs/formats.md, {name}: no sample"
+    for sample in samples:
+        source = Source.open(tmp_path / sample)
+        assert readers.detect(source).reader.name == name
+        assert list(readers.read(source, "pred"))
+
+
+def test_every_field_of_our_lines_is_explained() -> None:
+    text = section(ROOT / "docs/formats.md", "dsteval-jsonl")
+    pairs: list[tuple[str, Any]] = [("a-b", "x"), ("a-b", "x")]
+    frames = [Frame("a", pairs, "intent", ["b"])]
+    turn = Turn(0, pairs[:1], pairs[:1], "", "", bits=[1])
+    dialogues = [
+        Dialogue("1", [turn], gaps=True, alone=True),
+        Dialogue("2", [Turn(0, pairs[:1], pairs, ref_frames=frames)], updates=("pred",)),
+        Dialogue("3", [Turn(0, pred=pairs[:1])], updates=("pred",)),
+    ]
+    found = {key for line in written_lines(dialogues) for key in keys(msgspec.json.decode(line))} - {"a-b"}
+    found |= {key for line in written_lines(dialogues[1:], "pred") for key in msgspec.json.decode(line)}
+    missing = [key for key in sorted(found | {"state"}) if f"`{key}`" not in text and f'"{key}"' not in text]
+    assert not missing, f"docs/formats.md, dsteval-jsonl, does not tell of {', '.join(missing)}"
+
+
+def test_every_data_set_is_listed() -> None:
+    text = (ROOT / "docs/data.md").read_text(encoding="utf-8")
+    for name, dataset in catalog.load().items():
+        row = next((line for line in text.splitlines() if line.startswith("|") and f"`{name}`" in line), "")
+        assert f"| {', '.join(dataset.splits)} |" in row, f"docs/data.md lacks {name} with its splits"
 
 
 def settings_row(loaded: Protocol) -> str:
@@ -226,14 +274,38 @@ def test_every_setting_is_explained() -> None:
             assert f"| `{table}.{key}` |" in text, f"docs/protocols.md does not explain {table}.{key}"
 
 
-def options(command: str | None) -> set[str]:
+def every_command(command: click.Command = cli, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of every command: none for the outermost, two where a command has commands of its own."""
+    yield words
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from every_command(inner, (*words, name))
+
+
+def options(words: tuple[str, ...]) -> set[str]:
     """The long options of a command, or of none, as the help lists them."""
-    help_text = CliRunner().invoke(cli, [*([command] if command else []), "--help"]).output
+    help_text = CliRunner().invoke(cli, [*words, "--help"]).output
     return set(re.findall(r"^ .*?(--[a-z][a-z-]*)", help_text, re.MULTILINE))
 
 
+def test_every_command_is_told_and_no_other() -> None:
+    known = {" ".join(("dsteval", *words)) for words in every_command()}
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    missing = [command for command in sorted(known) if not re.search(rf"{command}\b", text)]
+    assert not missing, f"the pages do not tell of {', '.join(missing)}"
+    typed = [
+        line for page in PAGES for block in blocks(page) if block.kind == "sh" for line in block.text.splitlines()
+    ]
+    for line in typed:
+        for word in re.findall(r"\bdsteval ([a-z]\S*)", line.partition("#")[0]):
+            assert f"dsteval {word}" in known, f"{line!r} is not a command"
+
+
 def test_every_option_is_told_and_no_other() -> None:
-    known = {option for command in (None, *COMMANDS) for option in options(command)}
+    known = {option for words in every_command() for option in options(words)}
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
     missing = known - told - {"--help"}
@@ -254,13 +326,28 @@ def keys(value: Any) -> Iterator[str]:
 
 def test_output_is_told_field_by_field() -> None:
     text = (ROOT / "docs/output.md").read_text(encoding="utf-8")
-    result = dsteval.evaluate({"d": [{}]}, {"d": [{}]})
+    ref = {"d": [{"hotel-area": "North"}], "e": [{}]}
+    result = dsteval.evaluate(
+        ref, {"d": [{}], "f": [{}]}, by=["domain"], changes=True, missing="empty", extra="ignore", updates=True
+    )
     tidy = scores_table([result], paper=True).tidy
     assert tidy is not None
-    for key in [*dict.fromkeys(keys(result.to_dict())), *tidy.columns]:
+    explanation = dsteval.explain(ref, {"d": [{}]}, "d").to_dict()
+    report = validate(Source.of("d", {"d": [{}]})).to_dict()
+    told = [*keys(result.to_dict()), *keys(explanation), *report, *tidy.columns]
+    for key in dict.fromkeys(told):
         assert f"`{key}`" in text, f"docs/output.md does not tell of {key!r}"
-    for part in result.scores[0].signature.split("|")[1:]:
+    for part in {part for one in result.slices for part in one.scores[0].signature.split("|")[1:]}:
         assert f"`{part.partition(':')[0]}:" in text, f"docs/output.md does not tell of {part!r} in a signature"
+    described = (ROOT / "docs/data.md").read_text(encoding="utf-8")
+    for key in Description("", 0, 0, 0, 0).to_dict():
+        assert f"`{key}`" in described, f"docs/data.md does not tell of {key!r}"
+
+
+def test_every_slice_is_told() -> None:
+    text = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    for word in (*BY, *CONVENTIONS):
+        assert f"`{word}`" in text, f"docs/metrics.md does not tell of {word!r}"
 
 
 def test_the_map_of_the_code_is_whole() -> None:

@@ -130,6 +130,7 @@ class Aligner:
         self.coverage = Coverage()
         self.fingerprint = Fingerprint()
         self.source = source
+        self.ref_source = "reference"
         self.policy = policy or Policy()
         self._leave_out = {canonical_id(name) for name in scope.leave_out}
         self._ref_states = ref_states
@@ -182,8 +183,8 @@ class Aligner:
             self._count_reference(dialogue)
             references[key] = dialogue
         self._seen.clear()
-        self._check_gaps(len(self._ref_ids))
-        self._check_bare("ref", "")
+        self._check_gaps(len(self._ref_ids), self.ref_source)
+        self._check_bare("ref", "", self.ref_source)
         return references
 
     def _check_twice(self, key: str, written: str, where: str) -> None:
@@ -276,9 +277,9 @@ class Aligner:
 
     def _check(self) -> None:
         """Raise what stands between the two sides, all dialogues of a kind in one message."""
-        self._check_gaps(len(self._read))
-        self._check_bare("ref", "Give the reference with --ref.")
-        self._check_bare("pred", "Give the tracker's output as FILE, the reference with --ref.")
+        self._check_gaps(len(self._read), self.source)
+        self._check_bare("ref", "Give the reference with --ref.", self.source)
+        self._check_bare("pred", "Give the tracker's output as FILE, the reference with --ref.", self.source)
         if self._lengths:
             listed = [f"{name}: reference {r} turns, predicted {p}" for name, r, p in self._lengths]
             raise AlignmentError(
@@ -302,23 +303,23 @@ class Aligner:
                 found = f"only {first_few(left)}, left out: {self._left_out_why or 'as asked'}"
             raise AlignmentError(where=self.source, expected="at least one turn to score", found=found)
 
-    def _check_gaps(self, total: int) -> None:
+    def _check_gaps(self, total: int, source: str) -> None:
         if self._gaps:
             name, keys = self._gaps[0]
             raise AlignmentError(
-                where=f"{self.source}, dialogue {name!r}" if self.source else f"dialogue {name!r}",
+                where=f"{source}, dialogue {name!r}" if source else f"dialogue {name!r}",
                 expected="turns numbered 0, 1, 2, ... or, counting all utterances, 0, 2, 4, ...",
                 found=", ".join(map(str, keys[:8])) + (", ..." if len(keys) > 8 else ""),
                 extent=f"{len(self._gaps)} of {total} dialogues, {first_few([name for name, _ in self._gaps])}",
                 remedy="Number the user turns without gaps, or fill them with --missing empty.",
             )
 
-    def _check_bare(self, side: Side, remedy: str) -> None:
+    def _check_bare(self, side: Side, remedy: str, source: str) -> None:
         bare = self._bare[side]
         if bare:
             name = "reference" if side == "ref" else "predicted"
             raise AlignmentError(
-                where=self.source,
+                where=source,
                 expected=f"a {name} state at every turn",
                 found=f"{len(bare)} of {len(self._read or self._ref_ids)} dialogues without ({first_few(bare)})",
                 remedy=remedy,

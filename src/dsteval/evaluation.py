@@ -151,11 +151,17 @@ class Evaluation:
         return wanted if "domain" in wanted or not self.options.get("domain_lambda") else [*wanted, "domain"]
 
     def pairs(
-        self, pred: Source | Iterable[Dialogue], ref: Source | Iterable[Dialogue] | None = None
+        self,
+        pred: Source | Iterable[Dialogue],
+        ref: Source | Iterable[Dialogue] | None = None,
+        source: str | None = None,
     ) -> Iterator[tuple[Dialogue, Prepared]]:
-        """Each dialogue with both sides, aligned and prepared. Raises at the end for what had no partner."""
+        """Each dialogue with both sides, aligned and prepared; ``source`` names dialogues that come from a file.
+
+        Raises at the end for what had no partner.
+        """
         options = self.options
-        self.source = label_of(pred)
+        self.source = source or label_of(pred)
         self.preparer = preparer = Preparer(self.protocol, self.source, options.get("changes", False))
         scope = self.protocol.scope
         self.aligner = Aligner(scope, lambda dialogue: preparer.side(dialogue, "ref"), self.source, self.policy)
@@ -164,10 +170,11 @@ class Evaluation:
         predictions = _dialogues(pred, "pred", options.get("format"), own)
         references = None
         if ref is not None:
+            self.aligner.ref_source = ref.name if isinstance(ref, Source) else "reference"
             references = _dialogues(ref, "ref", options.get("ref_format"), readers.Options(False, field))
-        for source in (ref, pred):
-            if isinstance(source, Source) and not self.schema:
-                self.schema = [preparer.slot(name) for name in source.schema]
+        for one in (ref, pred):
+            if isinstance(one, Source) and not self.schema:
+                self.schema = [preparer.slot(name) for name in one.schema]
         for dialogue in self.aligner.pair(predictions, references):
             self.updated |= "pred" in dialogue.updates
             yield dialogue, preparer.dialogue(dialogue)

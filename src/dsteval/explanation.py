@@ -97,7 +97,7 @@ def explain(
         references = chosen.of(open_input(ref, "reference"), "ref", options.get("ref_format"), others)
     comparer = Comparer()
     found: tuple[Dialogue, Prepared] | None = None
-    for one, prepared in run.pairs(chosen.checked(predictions), references):
+    for one, prepared in run.pairs(chosen.checked(predictions), references, chosen.source):
         found = one, prepared
         run.compare(comparer, one, prepared)
     if found is None:
@@ -144,9 +144,8 @@ class _Chosen:
         if first is None:
             text = unknown("dialogue", self.dialogue, self.seen)
             if "Did you mean" not in text:
-                text = (
-                    f"unknown dialogue {self.dialogue!r}; it holds {len(self.seen)}, first: {first_few(self.seen)}"
-                )
+                held = f"{len(self.seen)} others ({first_few(self.seen)})"
+                text = f"no dialogue {self.dialogue!r}, but {held}"
             raise AlignmentError(where=self.source, found=text)
         yield first
         yield from dialogues

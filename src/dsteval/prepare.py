@@ -100,9 +100,8 @@ class Preparer:
                 return self._accumulate(dialogue, written, side)
             return self._states(dialogue, written, side)
         except ProtocolError as error:
-            turn = next(
-                turn.number for turn, items in zip(dialogue.turns, written, strict=True) if _has_set(items)
-            )
+            pairs = zip(dialogue.turns, written, strict=True)
+            turn = next(turn.number for turn, items in pairs if any(map(_is_set, items)))
             source = f"{self.problems.source}, " if self.problems.source else ""
             where = f"{source}dialogue {dialogue.id!r}, turn {turn}, {error.where}"
             raise ProtocolError(

@@ -73,7 +73,9 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     def __post_init__(self) -> None:
         if isinstance(self.slots, int) and not 1 <= self.slots <= _MOST_SLOTS:
-            raise ValueError(f"scope.slots is |S|, a number from 1 to {_MOST_SLOTS} or 'auto', found {self.slots}")
+            raise ValueError(
+                f"scope.slots is |S|, a positive number up to {_MOST_SLOTS} or 'auto', found {self.slots}"
+            )
 
 
 class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -166,9 +168,11 @@ def _check_choice(key: str, value: Any, taken: Any) -> None:
     """Raise OptionError for a value that a setting does not take, with those that it does."""
     choices = get_args(taken) if get_origin(taken) is Literal else ()
     if choices and value not in choices:
-        raise OptionError(unknown(f"value of {key}", str(value), list(choices)))
+        raise OptionError(
+            where=f"--set {key}={value}", found=unknown(f"value of {key}", str(value), list(choices))
+        )
     if get_origin(taken) is tuple and not isinstance(value, list):
-        raise OptionError(where=f"--set {key}", expected="a list such as '[\"none\"]'", found=repr(value))
+        raise OptionError(where=f"--set {key}={value}", expected="a list such as '[\"none\"]'", found=repr(value))
 
 
 def _plain(error: msgspec.ValidationError) -> str:

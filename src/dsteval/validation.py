@@ -53,10 +53,8 @@ def validate(
     the reference imperfect against itself.
     """
     format = options.get("format")
-    if format is None:
-        found = readers.detect(source)
-    else:
-        found = readers.Detected(readers.find(format), "as asked for")
+    asked = None if format is None else readers.Detected(readers.find(format), "as asked for")
+    found = asked or readers.detect(source)
     own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
     dialogues = list(readers.read(source, "pred", found.reader.name, own))
     sides = _sides(dialogues)

@@ -202,6 +202,10 @@ def say_unverified(text: str) -> None:
 def open_named(text: str) -> tuple[str | None, str]:
     """The name and the path of ``name=path``; a path that exists as written is a path."""
     name, equals, path = text.partition("=")
-    if not equals or not name or "/" in name or Path(text).exists():
+    if not equals or not name or "/" in name:
         return None, text
-    return name, path
+    try:
+        there = Path(text).exists()
+    except (OSError, ValueError):  # longer than a file's name can be
+        there = False
+    return (None, text) if there else (name, path)

@@ -83,6 +83,9 @@ def command(
             )
         results.append(result)
     tables = [scores_table(results, paper=not metrics), *slice_tables(results), *change_tables(results)]
+    if form == "csv" or (out is not None and out.endswith(".csv")):
+        for note in [note for result in results for note in result.notes]:
+            click.echo(note, err=True)  # a table for machines has no place for it
     emit(tables, document(results), form, out)
 
 

@@ -94,6 +94,9 @@ class Flattener:
             self.problems.add(dialogue, turn, expected=expected, found=shown(state))
             return items
         for key, value in state.items() if type(state) is dict else state:
+            if type(key) is not str:
+                self.problems.add(dialogue, turn, expected="slots that are texts", found=shown(key))
+                continue
             kind = type(value)
             if kind is str:
                 items.append((key, value))
@@ -185,14 +188,18 @@ def turn_number(label: object) -> int | None:
     return label if isinstance(label, int) and _is_integer(label) and 0 <= label < 10**_DIGITS else None
 
 
-def fields(value: Any, where: str) -> dict[str, Any]:
-    """The fields of an object; of anything else none. Raises ReadError where one is named twice."""
+def fields(value: Any, where: str, *place: str) -> dict[str, Any]:
+    """The fields of an object; of anything else none. Raises ReadError where one is named twice.
+
+    ``place`` names fields that tell a dialogue and a turn, for the message.
+    """
     if isinstance(value, Pairs):
         names = [name for name, _ in value]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            found = f"{shown(twice)} twice in {shown(value)}"
-            raise ReadError(where=where, expected="each field once", found=found)
+            told = [repr(dict(value)[name]) for name in place if name in names and name != twice]
+            where = f"{where} (dialogue {', turn '.join(told)})" if told else where
+            raise ReadError(where=where, expected="each field once", found=f"{shown(twice)} twice")
     return dict(value) if isinstance(value, _OBJECTS) else {}
 
 

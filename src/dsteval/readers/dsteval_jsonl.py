@@ -71,7 +71,7 @@ class _Reading:
             yield dialogue
 
     def _line(self, line: str, chunk: JsonChunk) -> None:
-        record = fields(chunk.value, f"{self.source.name}, {line}")
+        record = fields(chunk.value, f"{self.source.name}, {line}", "dialogue_id", "turn_id")
         number = turn_number(record.get("turn_id"))
         expected = "an object with dialogue_id, a text, and turn_id, a number"
         name = self.turns.place(line, record.get("dialogue_id"), number, chunk.value, expected)
@@ -146,7 +146,8 @@ class _Reading:
         if sides and all(isinstance(listed, list) and not isinstance(listed, Pairs) for _, listed in sides):
             return list(sides)
         expected = f'{form} as a list, or as {{"ref": [...], "pred": [...]}}'
-        self.problems.add(name, number, expected=expected, found=shown(value))
+        odd = next((listed for _, listed in sides if not isinstance(listed, list)), value)
+        self.problems.add(name, number, expected=expected, found=shown(odd))
         return []
 
     def _frame(self, value: Any, name: str, number: int) -> Frame | None:

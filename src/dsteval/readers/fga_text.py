@@ -101,7 +101,7 @@ def _turn(source: str, block: list[tuple[int, str]], dialogue: str, flattener: F
     number = turn_number(label)
     if number is None:
         raise ReadError(where=f"{source}, line {line}", expected="a turn number", found=shown(label))
-    states = [_literal(source, *fields[key]) for key in ("GT", "PR")]
+    states = [_literal(f"{source}, turn {number}", *fields[key]) for key in ("GT", "PR")]
     ref, pred = (flattener.items(state, dialogue, number) for state in states)
     matched = fields.get("Matched")
     if matched is not None and matched[1] != str(states[0] == states[1]):
@@ -130,8 +130,9 @@ def _value(node: ast.expr) -> Any:
         pairs = Pairs((_key(key), _value(value)) for key, value in zip(node.keys, node.values, strict=True))
         return pairs if len({key for key, _ in pairs}) < len(pairs) else dict(pairs)
     value = ast.literal_eval(node)
-    if isinstance(value, str):
-        value.encode()  # a lone surrogate is no text; UnicodeEncodeError is a ValueError
+    for text in value if isinstance(value, list | tuple | set) else [value]:
+        if isinstance(text, str):
+            text.encode()  # a lone surrogate is no text; UnicodeEncodeError is a ValueError
     return value
 
 
@@ -139,6 +140,7 @@ def _key(node: ast.expr | None) -> str:
     key = None if node is None else ast.literal_eval(node)
     if not isinstance(key, str):
         raise ValueError("a key that is no text")
+    key.encode()
     return key
 
 

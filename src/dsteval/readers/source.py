@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -19,6 +20,8 @@ from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_f
 __all__ = ["Source"]
 
 Top: TypeAlias = "dict[str, Any] | list[Any]"
+
+_PIECE = 1 << 20
 
 _TOP: dict[bytes, Callable[[bytes], Top]] = {
     b"{": msgspec.json.Decoder(dict[str, msgspec.Raw]).decode,
@@ -72,7 +75,10 @@ class Source:
     @classmethod
     def of(cls, name: str, value: Mapping[str, Any] | list[Any]) -> Source:
         """Python objects: {dialogue: states}, or the lines of our JSONL."""
-        return cls(name, top=value if isinstance(value, list) else dict(value))
+        if isinstance(value, list):
+            return cls(name, top=value)
+        # Dialogues and turns numbered by Python integers are the numbers that JSON writes as text.
+        return cls(name, top={str(key) if isinstance(key, int) else key: inner for key, inner in value.items()})
 
     def keeps(self, dialogue: str) -> bool:
         """Whether a dialogue belongs to the split that was asked for."""
@@ -133,9 +139,20 @@ class Source:
         """The outermost object or list, its members not decoded yet. Raises ReadError for broken JSON."""
         if self._top is not None:
             return self._top
+        if not self.data.isascii():
+            self._check_utf8()
         try:
             return _TOP[self.data.lstrip()[:1]](self.data)
         except (KeyError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise explain_failure(self.data, self.name, error) from None
+
+    def _check_utf8(self) -> None:
+        """Raise ReadError where the bytes are not UTF-8; a piece at a time, since files may be large."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            for start in range(0, len(self.data), _PIECE):
+                decoder.decode(self.data[start : start + _PIECE], start + _PIECE >= len(self.data))
+        except UnicodeDecodeError as error:
             raise explain_failure(self.data, self.name, error) from None
 
     def members(self, expected: str = "each dialogue once") -> Iterator[tuple[str, Any]]:

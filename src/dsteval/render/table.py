@@ -91,9 +91,8 @@ def to_latex(table: Table) -> str:
     """A booktabs tabular, notes as comments above it."""
 
     def line(cells: Sequence[Cell]) -> str:
-        texts = (printable(text(cell)).replace("
-", "") for cell in cells)
-        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in texts) + r" \"
+        texts = (printable(text(cell)).replace("\n", "") for cell in cells)
+        return " & ".join("".join(_LATEX.get(c, c) for c in one) for one in texts) + r" \\"
 
     align = "".join("r" if number in table.right else "l" for number in range(len(table.columns)))
     notes = [f"% {note}" for note in [table.title, *table.notes] if note]

@@ -41,9 +41,8 @@ def show(tables: list[Table], file: IO[str] | None = None) -> None:
 def _rich(table: Table) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     for number, name in enumerate(table.columns):
-        drawn.add_column(
-            Text(printable(name)), justify="right" if number in table.right else "left", overflow="fold"
-        )
+        justify: JustifyMethod = "right" if number in table.right else "left"
+        drawn.add_column(Text(printable(name)), justify=justify, overflow="fold")
     for number, row in enumerate(table.rows):
         style = table.styles[number] if table.styles else None
         drawn.add_row(*(Text(printable(text(cell))) for cell in row), style=style or None)

@@ -1,0 +1,26 @@
+"""What all tests share: hypothesis profiles and the folder of real data."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Machines that run tests are slow and loaded: time is no sign of a fault here.
+settings.register_profile("quick", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1000)
+settings.load_profile("thorough" if os.environ.get("DSTEVAL_THOROUGH") == "1" else "quick")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real data and cases; a test that asks for it skips where it is absent."""
+    named = os.environ.get("DSTEVAL_SHARED")
+    place = Path(named) if named else Path(__file__).resolve().parents[2] / "shared"
+    lacking = [part for part in ("data", "cases") if not (place / part).is_dir()]
+    if lacking:
+        pytest.skip(
+            f"the folder of real data lacks {' and '.join(lacking)}: put it beside the checkout as 'shared', "
+            "or name it by DSTEVAL_SHARED"
+        )
+    return place

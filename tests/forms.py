@@ -1,0 +1,54 @@
+"""One corpus in each form that the engine reads, and cleaned for the oracle."""
+
+from typing import Any
+
+from naive import Corpus, RawCorpus
+from strategies import Written, WrittenCorpus
+
+States = dict[str, list[Written]]
+
+
+def sides(corpus: WrittenCorpus) -> tuple[States, States]:
+    """{dialogue: [state, ...]} of the reference and of the prediction."""
+    ref = {name: [turn[0] for turn in turns] for name, turns in corpus.items()}
+    pred = {name: [turn[1] for turn in turns] for name, turns in corpus.items()}
+    return ref, pred
+
+
+def without_null(corpus: WrittenCorpus) -> RawCorpus:
+    """The oracle knows no null: the slot is not there."""
+
+    def cut(state: Written) -> dict[str, str | list[str]]:
+        return {slot: value for slot, value in state.items() if value is not None}
+
+    return {name: [(cut(ref), cut(pred)) for ref, pred in turns] for name, turns in corpus.items()}
+
+
+def fga_json(corpus: WrittenCorpus) -> dict[str, Any]:
+    """{dialogue: {turn: {"gt": {domain: {slot: value}}, "pr": ...}}}, turns in falling order."""
+
+    def nested(state: Written) -> dict[str, dict[str, Any]]:
+        domains: dict[str, dict[str, Any]] = {}
+        for slot, value in state.items():
+            domain, _, name = slot.partition("-")
+            domains.setdefault(domain, {})[name] = value
+        return domains
+
+    return {
+        name: {str(t): {"gt": nested(turns[t][0]), "pr": nested(turns[t][1])} for t in reversed(range(len(turns)))}
+        for name, turns in corpus.items()
+    }
+
+
+def jsonl(corpus: WrittenCorpus) -> list[dict[str, Any]]:
+    """A line a turn, both sides."""
+    return [
+        {"dialogue_id": name, "turn_id": t, "ref": ref, "pred": pred}
+        for name, turns in corpus.items()
+        for t, (ref, pred) in enumerate(turns)
+    ]
+
+
+def slots_of(corpus: Corpus) -> set[str]:
+    """Every slot that a prepared state has, on either side."""
+    return {slot for dialogue in corpus for turn in dialogue for state in turn for slot in state}

@@ -1,0 +1,286 @@
+"""The engine against the oracle: every metric, every parameter, every protocol, on random corpora."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import dsteval
+import naive
+from dsteval import metrics, protocol
+from dsteval.comparer import Comparer
+from dsteval.evaluation import Evaluation
+from dsteval.metrics import Metric
+from dsteval.metrics.fga import INFINITE, TYPE1, distances
+from dsteval.outcomes import Outcomes
+from dsteval.readers import Source
+from dsteval.result import Result, Score, score
+from forms import fga_json, jsonl, sides, slots_of, without_null
+from strategies import (
+    MULTIWOZ_SLOTS,
+    Update,
+    WrittenCorpus,
+    corpora,
+    literal_corpora,
+    long_corpora,
+    trippy_corpora,
+    updates,
+)
+from twins import LAMBDAS, every_metric, figures
+
+VARIANTS = ("official", "paper", "strict", "trippy")
+
+
+def normalise(slot: str, value: str) -> str:
+    """What ``normalised`` does, as far as the values of our strategies go."""
+    times = {"5pm": "17:00", "9:15": "09:15", "24:10": "00:10"}
+    spellings = {"center": "centre", "guesthouse": "guest house"}
+    return times.get(value, value) if slot.endswith(("leaveat", "time")) else spellings.get(value, value)
+
+
+def prepared(corpus: WrittenCorpus, name: str) -> naive.Corpus:
+    return naive.prepare(without_null(corpus), name, normalise)
+
+
+def n_slots_of(corpus: naive.Corpus, name: str) -> int:
+    seen = slots_of(corpus)
+    return naive.PROTOCOLS[name]["n_slots"] or (30 if seen <= set(MULTIWOZ_SLOTS) else len(seen))
+
+
+def assert_score(found: Score, metric: Metric, corpus: naive.Corpus, name: str, n_slots: int) -> None:
+    value, count, total = figures(metric, corpus, name, n_slots)
+    assert (found.count, found.total) == (count, total), metric
+    if math.isnan(value):
+        assert found.value is None, metric
+        assert found.why
+    else:
+        assert found.value is not None, metric
+        assert abs(found.value - value) <= 1e-12, metric
+
+
+def assert_naive(result: Result, corpus: naive.Corpus, name: str) -> None:
+    n_slots = n_slots_of(corpus, name)
+    for text in result.metrics:
+        assert_score(result[text], metrics.parse(text), corpus, name, n_slots)
+
+
+def outcomes_of(corpus: WrittenCorpus, name: str, keep: Callable[[str], bool] | None = None) -> Outcomes:
+    ref, pred = sides(corpus)
+    run, comparer = Evaluation(name), Comparer(keep)
+    for dialogue, states in run.pairs(Source.of("predictions", pred), Source.of("reference", ref)):
+        comparer.add(dialogue, states)
+    return comparer.outcomes()
+
+
+def assert_every_metric(corpus: WrittenCorpus, number: float, *names: str) -> None:
+    wanted = [*every_metric([number])]
+    for name in names:
+        result = dsteval.evaluate(*sides(corpus), metrics=wanted, protocol=name)
+        assert_naive(result, prepared(corpus, name), name)
+        # The first has met all pairs of parameters; to the others each parameter alone is news enough.
+        wanted = [metric for metric in wanted if len(metric.given) < 2]
+
+
+@given(corpora(), st.sampled_from(LAMBDAS))
+def test_every_metric_where_values_are_folded(corpus: WrittenCorpus, number: float) -> None:
+    assert_every_metric(corpus, number, "exact", "normalised")
+
+
+@given(literal_corpora(), st.sampled_from(LAMBDAS))
+def test_every_metric_where_texts_are_literal(corpus: WrittenCorpus, number: float) -> None:
+    assert_every_metric(corpus, number, "fga-official", "fga-paper", "gca")
+
+
+@given(st.one_of(trippy_corpora(), literal_corpora()), st.sampled_from(LAMBDAS))
+def test_every_metric_under_fga_trippy(corpus: WrittenCorpus, number: float) -> None:
+    assert_every_metric(corpus, number, "fga-trippy")
+
+
+def test_the_oracle_knows_every_protocol_tested_here() -> None:
+    assert naive.PROTOCOLS.keys() <= {*protocol.names()}
+    assert len(naive.PROTOCOLS) == 6
+
+
+def test_a_bar_in_a_literal_text_separates_nothing() -> None:
+    # Glued and cut, "north|rose-garden" of slot hotel-area is the slot "hotel-area-north|rose", not hotel-area.
+    corpus: WrittenCorpus = {"d": [({"hotel-area": "north|rose-garden"}, {"hotel-area": "north"})]}
+    result = dsteval.evaluate(*sides(corpus), metrics=["SlotAccuracy"], protocol="fga-official")
+    assert_naive(result, prepared(corpus, "fga-official"), "fga-official")
+    assert (result["SlotAccuracy"].count, result["SlotAccuracy"].total) == (28, 30)
+
+
+@given(long_corpora())
+def test_large_distances(corpus: WrittenCorpus) -> None:
+    wanted = [dsteval.FGA(variant=variant) @ 0.01 for variant in VARIANTS]
+    wanted += [dsteval.TurnMatch(variant=variant) for variant in VARIANTS]
+    result = dsteval.evaluate(*sides(corpus), metrics=wanted, protocol="fga-official")
+    assert_naive(result, prepared(corpus, "fga-official"), "fga-official")
+
+
+def test_trippy_takes_a_weight_that_rounds_to_one_for_an_exact_turn() -> None:
+    corpus: WrittenCorpus = {"d": [({"hotel-area": "north"}, {})] * 100}
+    outcomes = outcomes_of(corpus, "fga-trippy")
+    type_1 = [t for t, x in enumerate(distances(outcomes, "trippy")) if x == TYPE1]
+    assert type_1 == [0, 39, 78]
+    wanted = [m for m in every_metric() if m.name in ("FGA", "TurnMatch")]
+    result = dsteval.evaluate(*sides(corpus), metrics=wanted, protocol="fga-trippy")
+    assert_naive(result, prepared(corpus, "fga-trippy"), "fga-trippy")
+
+
+@given(st.one_of(literal_corpora(), long_corpora()))
+def test_error_distances(corpus: WrittenCorpus) -> None:
+    outcomes = outcomes_of(corpus, "fga-official")
+    for variant in VARIANTS:
+        expected: list[int] = []
+        for dialogue in prepared(corpus, "fga-official"):
+            for x in naive.error_distances(dialogue, variant):
+                expected.append(0 if x is None else TYPE1 if x == 0 else INFINITE if math.isinf(x) else int(x))
+        assert distances(outcomes, variant).tolist() == expected, variant
+
+
+@given(corpora())
+def test_every_official_type_1_is_a_strict_type_1(corpus: WrittenCorpus) -> None:
+    outcomes = outcomes_of(corpus, "exact")
+    official, strict = (distances(outcomes, variant) == TYPE1 for variant in ("official", "strict"))
+    assert (strict | ~official).all()
+
+
+@given(st.one_of(corpora(), long_corpora()))
+def test_lambda_0_is_jga_and_infinity_is_turn_match(corpus: WrittenCorpus) -> None:
+    wanted = [m for m in every_metric([0.0, math.inf]) if m.name in ("JGA", "FGA", "TurnMatch")]
+    result = dsteval.evaluate(*sides(corpus), metrics=wanted)
+    for average in ("turn", "dialogue"):
+        jga = result[dsteval.JGA(average=average)].value
+        for variant in VARIANTS:
+            fga = dsteval.FGA(average=average, variant=variant)
+            match = dsteval.TurnMatch(average=average, variant=variant)
+            assert result[fga @ 0].value == jga
+            assert result[fga @ math.inf].value == result[match].value
+
+
+def scores(result: Result) -> list[tuple[str, float | None, int | None, int | None, str]]:
+    return [(s.metric, s.value, s.count, s.total, s.signature) for s in result.scores]
+
+
+def assert_same_from_every_form(corpus: WrittenCorpus, name: str, place: Any) -> None:
+    wanted = [metric for metric in every_metric([0.5]) if not metric.given]
+
+    def scored(ref: Any, pred: Any) -> Result:
+        return dsteval.evaluate(ref, pred, metrics=wanted, protocol=name)
+
+    ref, pred = sides(corpus)
+    expected = scores(scored(ref, pred))
+    files: Mapping[str, str] = {
+        "both.json": json.dumps(fga_json(corpus)),
+        "both.jsonl": "".join(json.dumps(line) + "\n" for line in reversed(jsonl(corpus))),
+        "ref.json": json.dumps({d: {str(t): state for t, state in enumerate(s)} for d, s in ref.items()}),
+        "pred.json": json.dumps(pred, indent=1),
+    }
+    for file, text in files.items():
+        (place / file).write_text(text, encoding="utf-8")
+    assert scores(scored(None, place / "both.json")) == expected
+    assert scores(scored(None, place / "both.jsonl")) == expected
+    assert scores(scored(place / "ref.json", str(place / "pred.json"))) == expected
+    assert scores(scored(None, jsonl(corpus))) == expected
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A folder for the files of one example after the other."""
+    return tmp_path_factory.mktemp("forms")
+
+
+@given(corpus=corpora())
+# A dialogue of one turn is one line of JSON, and looks like an object of dialogues at first.
+@example(corpus={"MUL0001.json": [({"hotel-area": "north"}, {})]})
+def test_same_result_from_every_form(place: Any, corpus: WrittenCorpus) -> None:
+    assert_same_from_every_form(corpus, "exact", place)
+
+
+@given(corpus=literal_corpora())
+def test_same_result_from_every_form_literally(place: Any, corpus: WrittenCorpus) -> None:
+    assert_same_from_every_form(corpus, "fga-official", place)
+
+
+@given(st.lists(st.tuples(updates(), updates()), min_size=1, max_size=3))
+def test_updates_are_accumulated(dialogues: list[tuple[list[Update], list[Update]]]) -> None:
+    corpus: WrittenCorpus = {}
+    changed = {}
+    for number, (truth, changes) in enumerate(dialogues):
+        length = min(len(truth), len(changes))
+        states = zip(naive.accumulate(truth[:length]), naive.accumulate(changes[:length]), strict=True)
+        corpus[f"d{number}"] = [({**b}, {**p}) for b, p in states]
+        changed[f"d{number}"] = changes[:length]
+    ref, _ = sides(corpus)
+    result = dsteval.evaluate(ref, changed, metrics=[*every_metric([0.5])], updates=True)
+    assert_naive(result, prepared(corpus, "exact"), "exact")
+    lines = [
+        {"dialogue_id": name, "turn_id": t, "ref": ref[name][t], "update": change}
+        for name, turns in changed.items()
+        for t, change in enumerate(turns)
+    ]
+    from_lines = dsteval.evaluate(None, lines, metrics=[*every_metric([0.5])])
+    assert [s.value for s in from_lines.scores] == [s.value for s in result.scores]
+
+
+@given(corpora(), st.data())
+def test_slice_is_the_metric_on_restricted_states(corpus: WrittenCorpus, data: st.DataObject) -> None:
+    assert_slices(corpus, "exact", data)
+
+
+@given(literal_corpora(), st.data())
+def test_slice_of_literal_texts(corpus: WrittenCorpus, data: st.DataObject) -> None:
+    assert_slices(corpus, "fga-official", data)
+
+
+def assert_slices(corpus: WrittenCorpus, name: str, data: st.DataObject) -> None:
+    whole = prepared(corpus, name)
+    slots = sorted(slots_of(whole))
+    domains = sorted({slot.partition("-")[0] for slot in slots})
+    one, domain = data.draw(st.sampled_from(slots or ["-"])), data.draw(st.sampled_from(domains or ["-"]))
+    for keep in (lambda slot: slot == one, lambda slot: slot.partition("-")[0] == domain):
+        outcomes = outcomes_of(corpus, name, keep).with_scope(30)
+        cut = naive.restrict(whole, keep)
+        assert slots_of(cut) <= set(outcomes.slots)
+        for typed in (metric for metric in every_metric([0.5]) if len(metric.given) < 2):
+            metric = typed.resolve(protocol.load(name).metrics.parameters.get(typed.name, {}))
+            found = score(metric, str(typed), metrics.total(metric.count(outcomes)), "")
+            assert_score(found, typed, cut, name, 30)
+
+
+def marks(corpus: naive.Corpus, ids: list[str]) -> dict[str, dict[int, list[int]]]:
+    """Right/wrong marks as TripPy's file holds them."""
+    slots = protocol.load("fga-trippy").scope.bits
+    return {
+        name: {t: [int(s not in naive.wrong_slots(*turn)) for s in slots] for t, turn in enumerate(dialogue)}
+        for name, dialogue in zip(ids, corpus, strict=True)
+    }
+
+
+@given(corpus=trippy_corpora())
+def test_marks_score_as_the_states_behind_them(corpus: WrittenCorpus) -> None:
+    # The dialogue that is left out needs marks too; any will do.
+    settings = {**naive.PROTOCOLS["fga-trippy"], "left_out": []}
+    bits = marks(naive.prepare(without_null(corpus), settings), list(corpus))
+    ref, _ = sides(corpus)
+    wanted = [*every_metric([0.0, 0.5, math.inf])]
+    told = [m for m in wanted if m.name in ("JGA", "SlotAccuracy", "TurnMatch", "FGA", "AGA")]
+    told = [m for m in told if dict(m.given).get("variant", "trippy") == "trippy"]
+    told = [m for m in told if not {("split", "last"), ("over", "union")} & {*m.given}]
+    alone = dsteval.evaluate(None, bits, metrics=wanted, protocol="fga-trippy")
+    with_ref = dsteval.evaluate(ref, bits, metrics=wanted, protocol="fga-trippy")
+    expected = prepared(corpus, "fga-trippy")
+    for metric in told:
+        assert_score(with_ref[metric], metric, expected, "fga-trippy", 30)
+        if metric.name == "AGA":
+            assert alone[metric].value is None
+            assert "--ref" in alone[metric].why
+        else:
+            assert_score(alone[metric], metric, expected, "fga-trippy", 30)
+    for untold in set(wanted) - set(told):
+        assert with_ref[untold].value is None, untold
+        assert "marks" in with_ref[untold].why

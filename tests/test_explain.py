@@ -1,0 +1,190 @@
+"""``dsteval explain``: what became of one dialogue, on the bundled example and on made ones."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dsteval
+from commandline import refusal, run
+
+EXAMPLE = Path(dsteval.__file__).parent / "example"
+REF = EXAMPLE / "reference.jsonl"
+SEQ2SEQ = EXAMPLE / "seq2seq.jsonl"
+
+
+def explain(*arguments: str | Path) -> str:
+    ran = run("explain", *arguments)
+    assert ran.code == 0, ran
+    assert "\x1b" not in ran.out
+    return ran.out
+
+
+def explain_json(*arguments: str | Path) -> Any:
+    return json.loads(explain(*arguments, "--as", "json"))
+
+
+def test_demo07_as_json() -> None:
+    found = explain_json(SEQ2SEQ, "DEMO07", "--ref", REF)
+    assert (found["dialogue"], found["system"], found["protocol"]) == ("DEMO07", "seq2seq", "exact@1")
+    assert found["metric"] == "FGA(variant=official)@0.5"
+    turns = found["turns"]
+    outcomes = ["exact", "type 1", "type 2", "type 2", "type 1", "type 2", "exact", "exact"]
+    assert [turn["outcome"] for turn in turns] == outcomes
+    weights = [1, 0, 0.3934693, 0.6321206, 0, 0.3934693, 1, 1]
+    assert [turn["weight"] for turn in turns] == pytest.approx(weights, abs=1e-7)
+    assert [turn["error_turn"] for turn in turns] == [None, 1, 1, 1, 4, 4, None, None]
+    wrong = [{s["slot"]: (s["kind"], s["since"]) for s in turn["slots"] if s["kind"] != "right"} for turn in turns]
+    arrive = {"train-arriveby": ("missed", 1), "train-leaveat": ("spurious", 1)}
+    assert wrong == [{}, arrive, arrive, arrive, arrive | {"hotel-name": ("spurious", 4)}, arrive, {}, {}]
+    first = {slot["slot"]: slot for slot in turns[1]["slots"]}
+    assert first["train-departure"] == {
+        "slot": "train-departure",
+        "ref": "larkstead",
+        "pred": "larkstead",
+        "kind": "right",
+        "since": None,
+        "new": True,
+    }
+    assert first["train-leaveat"]["ref"] is None
+    assert turns[0]["user"].startswith("Hi! I sing at the choir")
+    mean = sum(turn["weight"] for turn in turns) / 8
+    result = dsteval.evaluate(REF, SEQ2SEQ, metrics=["FGA@0.5"])
+    assert result.per_dialogue("FGA@0.5")["DEMO07"] == pytest.approx(mean, abs=1e-12)
+
+
+def test_demo07_as_text() -> None:
+    lines = explain(SEQ2SEQ, "DEMO07", "--ref", REF).splitlines()
+    assert lines[0].split()[:4] == ["DEMO07", "seq2seq", "exact@1", "3"]
+    assert "55.24" in lines[0]
+    told = [line.partition("  ")[2] for line in lines if line.startswith("turn ")]
+    assert [text.partition(":")[0] for text in told] == [
+        "exact, weight 1.000",
+        "type 1, weight 0.000",
+        "type 2, weight 0.393",
+        "type 2, weight 0.632",
+        "type 1, weight 0.000",
+        "type 2, weight 0.393",
+        "exact, weight 1.000",
+        "exact, weight 1.000",
+    ]
+    assert any("train-arriveby" in line and "(since turn 1)" in line for line in lines)
+    assert any("I start in Larkstead" in line for line in lines)
+
+
+def test_demo07_as_csv() -> None:
+    rows = list(csv.DictReader(io.StringIO(explain(SEQ2SEQ, "DEMO07", "--ref", REF, "--as", "csv"))))
+    weights = {row["turn"]: float(row["weight"]) for row in rows}
+    assert list(weights.values()) == pytest.approx([1, 0, 0.393469, 0.632121, 0, 0.393469, 1, 1])
+    missed = next(row for row in rows if row["kind"] == "missed")
+    assert [missed[column] for column in ("turn", "slot", "ref", "pred")] == ["1", "train-arriveby", "16:30", ""]
+
+
+@pytest.mark.parametrize("name", ["demo07", "DEMO07.json", "Demo07.JSON", " demo07 "])
+def test_the_dialogue_in_any_spelling(name: str) -> None:
+    assert explain(SEQ2SEQ, name, "--ref", REF) == explain(SEQ2SEQ, "DEMO07", "--ref", REF)
+
+
+def test_unknown_dialogues(tmp_path: Path) -> None:
+    said = refusal(run("explain", SEQ2SEQ, "DEMO7", "--ref", REF))
+    assert "Unknown dialogue 'DEMO7'. Did you mean 'DEMO07'?" in said
+    said = refusal(run("explain", SEQ2SEQ, "xyz", "--ref", REF))
+    assert "no dialogue 'xyz', but 12 others (first: DEMO01, DEMO02, DEMO03)." in said
+    pred, ref = tmp_path / "pred.json", tmp_path / "ref.json"
+    pred.write_text('{"a": [{}], "b": [{}]}')
+    ref.write_text('{"a": [{}], "c": [{}]}')
+    said = refusal(run("explain", pred, "c", "--ref", ref))
+    assert "Did you mean 'c'" not in said
+    assert "pred.json" in said
+    said = refusal(run("explain", pred, "b", "--ref", ref))
+    assert "without reference (b)" in said
+    assert said.startswith("pred.json: ")
+    said = refusal(run("explain", pred, "zz", "--ref", ref))
+    assert "has 2, first: a, b." in said
+
+
+def test_messages_name_the_file(tmp_path: Path) -> None:
+    pred, ref = tmp_path / "pred.json", tmp_path / "ref.json"
+    ref.write_text('{"a": [{}]}')
+    for states in ("[{}, {}]", '{"1": {}}', '[{"hotel-day": "x", "hotel-book day": "y"}]'):
+        pred.write_text(f'{{"a": {states}}}')
+        assert refusal(run("explain", pred, "a", "--ref", ref)).startswith("pred.json")
+
+
+def test_the_rest_of_the_file_counts_too(tmp_path: Path) -> None:
+    pred = tmp_path / "pred.json"
+    pred.write_text('{"a": {"0": {"gt": {}, "pr": {}}}, "b": {"0": {"gt": {"x": {"y": 0.5}}, "pr": {}}}}')
+    assert "dialogue 'b', turn 0, slot 'x-y'" in refusal(run("explain", pred, "a"))
+
+
+def test_variants_and_protocols(tmp_path: Path) -> None:
+    turns = [{"gt": {"h": {"a": "x"}}, "pr": {"h": {"a": "x"}}}, {"gt": {"h": {"a": "x"}}, "pr": {}}]
+    pred = tmp_path / "pred.json"
+    pred.write_text(json.dumps({"d": {str(n): turn for n, turn in enumerate(turns)}}))
+    found = explain_json(pred, "d", "--protocol", "fga-paper")
+    assert found["metric"] == "FGA(variant=paper)@0.5"
+    last = found["turns"][1]
+    assert (last["outcome"], last["weight"], last["error_turn"]) == ("type 2", 1, None)
+    found = explain_json(pred, "d", "--metric", "FGA(variant=strict)@inf")
+    assert [turn["weight"] for turn in found["turns"]] == [1, 0]
+    for metric, part in (
+        ("JGA", "FGA with a lambda"),
+        ("FGA", "Write FGA@0.5"),
+        ("FGAA@1", "Did you mean 'FGA'?"),
+    ):
+        assert part in refusal(run("explain", pred, "d", "--metric", metric))
+
+
+def test_bits(tmp_path: Path) -> None:
+    marks = [1] * 30
+    pred = tmp_path / "bits.json"
+    pred.write_text(json.dumps({"D.json": {"0": [0, *marks[1:]], "1": [0, *marks[1:]], "2": marks}}))
+    found = explain_json(pred, "d", "--protocol", "fga-trippy")
+    assert [turn["weight"] for turn in found["turns"]] == pytest.approx([0, 0.3934693, 1])
+    (slot,) = found["turns"][1]["slots"]
+    assert (slot["slot"], slot["kind"], slot["since"]) == ("taxi-leaveat", "marked wrong", 0)
+    assert "marked wrong" in explain(pred, "d", "--protocol", "fga-trippy")
+    assert "Only --protocol fga-trippy" in refusal(run("explain", pred, "d"))
+    said = refusal(run("explain", pred, "d", "--protocol", "fga-trippy", "--metric", "FGA(variant=official)@1"))
+    assert "official" in said
+
+
+def test_values_that_would_break_the_output(tmp_path: Path) -> None:
+    state = {"h": {"a": "one\ntwo", "b": "\u001b[31mred\u001b[0m", "c": "[bold]x[/bold]", "d": "e|f", "e": "g\rh"}}
+    pred = tmp_path / "pred.json"
+    turns = {"0": {"gt": state, "pr": {}}}
+    pred.write_text(json.dumps({"d": turns}))
+    text = explain(pred, "d", "--protocol", "fga-official")  # no escape codes
+    assert "[bold]x[/bold]" in text
+    for slot in "abcde":
+        assert sum(f"h-{slot} " in line for line in text.splitlines()) == 1
+    assert text.split("\n\n")[1].count("\n") == 5
+    table = explain(pred, "d", "--protocol", "fga-official", "--as", "md").split("\n\n")[0].splitlines()
+    assert len(table) == 2 + 5
+    text = run("explain", pred, "d", "--protocol", "fga-official", "--as", "csv").out
+    assert next(csv.DictReader(io.StringIO(text)))["ref"] == "one\ntwo"
+
+
+def test_long_values_and_utterances_are_not_wrapped_in_a_pipe(tmp_path: Path) -> None:
+    pred = tmp_path / "pred.jsonl"
+    line = {"dialogue_id": "d", "turn_id": 0, "user": "word " * 300, "ref": {"hotel-name": "x" * 700}, "pred": {}}
+    pred.write_text(json.dumps(line))
+    lines = explain(pred, "d").splitlines()
+    assert any(line.count("word") == 300 for line in lines)
+    assert any("x" * 700 in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["[red]d[/red]", "[/]", "d:smile:", "d\\", "\\[d]", "d\\["])
+def test_names_that_look_like_markup(tmp_path: Path, name: str) -> None:
+    pred = tmp_path / "pred.json"
+    turn = {"gt": {"h": {"a": name}, name: {"b": "c"}}, "pr": {}}
+    pred.write_text(json.dumps({name: {"0": turn}}))
+    text = explain(pred, name)
+    assert text.startswith(f"{name}  pred")
+    assert f"ref {name}, pred nothing" in text
+    assert f"- {name}-b " in text
+    if "/" not in name:
+        assert f"\n{name} " in run("score", f"{name}=-", stdin=pred.read_bytes()).out

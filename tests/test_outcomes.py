@@ -1,0 +1,169 @@
+"""The table of outcomes, and the explanation of one dialogue, against the oracle."""
+
+import math
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from dsteval.comparer import Comparer
+from dsteval.evaluation import Evaluation
+from dsteval.explanation import TurnLine, explain
+from dsteval.outcomes import ABSENT, EXACT, FIRST, PRED_IS_PREVIOUS_REF, Outcomes
+from dsteval.readers import Source
+from forms import sides, without_null
+from strategies import WrittenCorpus, corpora, long_corpora
+
+
+def outcomes_of(corpus: WrittenCorpus) -> Outcomes:
+    ref, pred = sides(corpus)
+    run, comparer = Evaluation("exact"), Comparer()
+    for dialogue, states in run.pairs(Source.of("predictions", pred), Source.of("reference", ref)):
+        comparer.add(dialogue, states)
+    return comparer.outcomes()
+
+
+def value_sets(outcomes: Outcomes, number: int) -> frozenset[str]:
+    """A value as the oracle has it, however the table writes a set."""
+    if number == ABSENT:
+        return frozenset()
+    value = outcomes.values[number]
+    return frozenset(value.split("|") if isinstance(value, str) else value)
+
+
+@given(corpora())
+def test_each_wrong_slot_leaves_one_row(corpus: WrittenCorpus) -> None:
+    outcomes = outcomes_of(corpus)
+    found = [
+        (unit, outcomes.slots[slot], value_sets(outcomes, ref), value_sets(outcomes, pred))
+        for unit, slot, ref, pred in outcomes.wrong_rows.tolist()
+    ]
+    nothing: frozenset[str] = frozenset()
+    turns = [turn for dialogue in naive.prepare(without_null(corpus), "exact") for turn in dialogue]
+    expected = [
+        (unit, slot, ref.get(slot, nothing), pred.get(slot, nothing))
+        for unit, (ref, pred) in enumerate(turns)
+        for slot in naive.wrong_slots(ref, pred)
+    ]
+    assert sorted(found, key=str) == sorted(expected, key=str)
+
+
+@given(corpora())
+def test_counts_of_each_turn(corpus: WrittenCorpus) -> None:
+    outcomes = outcomes_of(corpus)
+    unit = 0
+    for dialogue in naive.prepare(without_null(corpus), "exact"):
+        before: naive.Turn = ({}, {})
+        for t, (ref, pred) in enumerate(dialogue):
+            new_ref = {s for s in ref if s not in before[0] or not before[0][s] & ref[s]}
+            new_pred = {s for s in pred if before[1].get(s) != pred[s]}
+            right = naive.right_slots(ref, pred)
+            row = {
+                "turn": t,
+                "ref": len(ref),
+                "pred": len(pred),
+                "right": len(right),
+                "wrong": len(naive.wrong_slots(ref, pred)),
+                "new_ref": len(new_ref),
+                "new_ref_right": len(new_ref & right),
+                "new_pred": len(new_pred),
+                "new_pred_right": len(new_pred & right),
+            }
+            assert {name: int(outcomes.units[name][unit]) for name in row} == row
+            flags = int(outcomes.flags[unit])
+            assert bool(flags & EXACT) == naive.exact(ref, pred)
+            assert bool(flags & FIRST) == (t == 0)
+            assert bool(flags & PRED_IS_PREVIOUS_REF) == naive.exact(before[0], pred)
+            before = ref, pred
+            unit += 1
+    assert unit == len(outcomes)
+
+
+@given(corpora())
+def test_counts_of_each_slot_and_domain(corpus: WrittenCorpus) -> None:
+    outcomes = outcomes_of(corpus)
+    expected: Counter[tuple[str, str, str]] = Counter()
+    active: dict[str, tuple[list[bool], list[bool]]] = {name: ([], []) for name in outcomes.domains}
+    for name, dialogue in zip(corpus, naive.prepare(without_null(corpus), "exact"), strict=True):
+        for ref, pred in dialogue:
+            expected.update((name, slot, "ref") for slot in ref)
+            expected.update((name, slot, "pred") for slot in pred)
+            expected.update((name, slot, "right") for slot in naive.right_slots(ref, pred))
+            for state, side in ((ref, 0), (pred, 1)):
+                now = {slot.partition("-")[0] for slot in state}
+                assert now <= active.keys()
+                for domain, turns in active.items():
+                    turns[side].append(domain in now)
+    found: Counter[tuple[str, str, str]] = Counter()
+    for number, slot, *counts in outcomes.slot_rows.tolist():
+        for name, count in zip(("ref", "pred", "right"), counts, strict=True):
+            found[outcomes.dialogues[number], outcomes.slots[slot], name] += count
+    assert +found == expected
+    for domain, (in_ref, in_pred) in active.items():
+        assert outcomes.active(domain).tolist() == in_ref
+        assert outcomes.active(domain, "pred").tolist() == in_pred
+
+
+def test_more_than_sixty_four_domains() -> None:
+    names = [f"domain{i}-slot" for i in range(130)]
+    state: dict[str, str | list[str] | None] = dict.fromkeys(names[::2], "1")
+    outcomes = outcomes_of({"d": [(state, {}), ({names[128]: "1"}, {names[129]: "1"})]})
+    for i in range(130):
+        assert outcomes.active(f"domain{i}").tolist() == [i % 2 == 0, i == 128]
+        assert outcomes.active(f"domain{i}", "pred").tolist() == [False, i == 129]
+
+
+@given(st.one_of(corpora(), long_corpora()), st.sampled_from(["official", "paper", "strict", "trippy"]))
+def test_explanation_of_each_turn(corpus: WrittenCorpus, variant: str) -> None:
+    ref, pred = sides(corpus)
+    name = [*corpus][-1]
+    dialogue = naive.prepare(without_null({name: corpus[name]}), "exact")[0]
+    explained = explain(ref, pred, name, metric=f"FGA(variant={variant})@0.5").turns
+    weights = naive.turn_weights(dialogue, 0.5, variant)
+    error_turn: int | None = None
+    for t, x in enumerate(naive.error_distances(dialogue, variant)):
+        line = explained[t]
+        assert abs(line.weight - weights[t]) <= 1e-12
+        error_turn = t if x == 0 else error_turn
+        outcome = "exact" if x is None else "type 1" if x == 0 else "type 2"
+        assert (line.outcome, line.error_turn) == (outcome, None if x is None else error_turn)
+        assert x is None or x == 0 or math.isinf(x) or line.error_turn == t - x
+        assert_slots(line, dialogue, t)
+
+
+def assert_slots(line: TurnLine, dialogue: naive.Dialogue, t: int) -> None:
+    """What an explanation says of each slot: what is wrong, since when, and whether the user just said it."""
+    ref, pred = dialogue[t]
+    before = dialogue[t - 1] if t else ({}, {})
+    assert [slot.slot for slot in line.slots] == sorted(ref.keys() | pred.keys())
+    for slot in line.slots:
+        b, p = ref.get(slot.slot), pred.get(slot.slot)
+        kind = "missed" if p is None else "spurious" if b is None else "wrong"
+        wrong = slot.slot in naive.wrong_slots(ref, pred)
+        assert slot.kind == (kind if wrong else "right")
+        assert slot.ref == (b and "|".join(sorted(b)))
+        assert slot.pred == (p and "|".join(sorted(p)))
+        old = before[0].get(slot.slot)
+        assert slot.new == (b is not None and not (old and naive.same_ref(old, b))), "FGA's T"
+        assert slot.since == (since(slot.slot, dialogue, t) if wrong else None)
+
+
+def since(slot: str, dialogue: naive.Dialogue, t: int) -> int:
+    """The turn from which on a slot has been wrong with the same ref and the same pred."""
+    while t and slot in naive.wrong_slots(*dialogue[t - 1]):
+        (old_ref, old_pred), (ref, pred) = dialogue[t - 1], dialogue[t]
+        old, new = old_ref.get(slot), ref.get(slot)
+        stayed = naive.same_ref(old, new) if old and new else old == new
+        if not stayed or old_pred.get(slot) != pred.get(slot):
+            break
+        t -= 1
+    return t
+
+
+def test_a_list_of_accepted_values_that_grew_is_not_new() -> None:
+    ref = {"d": [{"hotel-area": ["north"]}, {"hotel-area": ["north", "east"]}]}
+    now = explain(ref, {"d": [{"hotel-area": "west"}] * 2}, "d", metric="FGA(variant=strict)@0.5").turns[1]
+    assert (now.outcome, now.error_turn) == ("type 2", 0)
+    assert not now.slots[0].new
+    assert now.slots[0].since == 0
