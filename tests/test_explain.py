@@ -92,7 +92,7 @@ def test_unknown_dialogues(tmp_path: Path) -> None:
     said = refusal(run("explain", SEQ2SEQ, "DEMO7", "--ref", REF))
     assert "Unknown dialogue 'DEMO7'. Did you mean 'DEMO07'?" in said
     said = refusal(run("explain", SEQ2SEQ, "xyz", "--ref", REF))
-    assert "no dialogue 'xyz', but 12 others (first: DEMO01, DEMO02, DEMO03)." in said
+    assert "no dialogue 'xyz'; it has 12, first: DEMO01, DEMO02, DEMO03." in said
     pred, ref = tmp_path / "pred.json", tmp_path / "ref.json"
     pred.write_text('{"a": [{}], "b": [{}]}')
     ref.write_text('{"a": [{}], "c": [{}]}')

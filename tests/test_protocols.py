@@ -284,7 +284,7 @@ def test_marks_without_values_are_refused_by_all_but_one(name: str) -> None:
 
 
 def test_marks_must_be_as_many_as_the_protocol_has_slots() -> None:
-    with pytest.raises(ProtocolError, match=r"dialogue 'd': expected 30 marks a turn.* found 29"):
+    with pytest.raises(ProtocolError, match=r"dialogue 'd', turn 0: expected 30 marks a turn.* found 29"):
         dsteval.evaluate(None, {"d": {"0": [1] * 29}}, metrics=["JGA"], protocol="fga-trippy")
 
 

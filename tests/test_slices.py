@@ -23,7 +23,7 @@ Corpus = dict[str, list[tuple[dict[str, str], dict[str, str]]]]
 Mask = list[list[bool]]
 
 thorough = os.environ.get("DSTEVAL_THOROUGH") == "1"
-few = settings(max_examples=2000 if thorough else 25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=500 if thorough else 25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 MULTIWOZ = ["hotel-area", "hotel-name", "hotel-book day", "train-day", "taxi-leaveat", "restaurant-food"]
 SERVICES = ["hotels_1-area", "hotels_2-area", "hotels_2-stars", "flights_4-seats", "spa-room", "food"]

@@ -197,10 +197,13 @@ class Evaluation:
                 found="right/wrong marks (TripPy's correctness bits)",
                 remedy="Only --protocol fga-trippy scores them.",
             )
-        found = len(dialogue.turns[0].bits or ())
+        turn, found = next(
+            ((turn.number, len(turn.bits or ())) for turn in dialogue.turns if len(turn.bits or ()) != len(slots)),
+            (0, len(slots)),
+        )
         if found != len(slots):
             raise ProtocolError(
-                where=f"{self.source}, dialogue {dialogue.id!r}",
+                where=f"{self.source}, dialogue {dialogue.id!r}, turn {turn}",
                 expected=f"{len(slots)} marks a turn, the slots of protocol {self.protocol.name}",
                 found=str(found),
             )
@@ -266,9 +269,7 @@ class Evaluation:
             for one in slicer.slices(outcomes, inventory):
                 wanted = dict(metrics)
                 if one.by == "domain" and one.key in own:
-                    wanted = {text: metric for text, metric in metrics.items() if metric.name != "FGA"}
-                    special = self._resolved(FGA @ own[one.key])
-                    wanted[str(FGA @ own[one.key])] = special
+                    wanted = _at_lambda(metrics, self._resolved(FGA), own[one.key])
                 scores, _ = self.scores(wanted, one.outcomes, f"{one.by}={one.key}:{one.convention}")
                 turns = int(weights(one.outcomes).sum())
                 yield SliceScores(one.by, one.key, one.convention, turns, tuple(scores))
@@ -291,6 +292,19 @@ class Evaluation:
             f"v:{__version__}",
         ]
         return "|".join(parts)
+
+
+def _at_lambda(metrics: Mapping[str, Metric], plain: Metric, number: float) -> dict[str, Metric]:
+    """The metrics with every FGA at another lambda, its parameters kept; with a plain FGA if there is none."""
+    wanted: dict[str, Metric] = {}
+    for text, metric in metrics.items():
+        if metric.name == "FGA":
+            wanted[str(parse(text) @ number)] = metric @ number
+        else:
+            wanted[text] = metric
+    if not any(metric.name == "FGA" for metric in wanted.values()):
+        wanted[str(FGA @ number)] = plain @ number
+    return wanted
 
 
 def _policy(options: Settings) -> Policy:

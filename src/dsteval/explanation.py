@@ -11,7 +11,7 @@ import numpy as np
 from dsteval import readers
 from dsteval.comparer import Comparer, same_ref
 from dsteval.dialogue import Dialogue, Side, canonical_id
-from dsteval.errors import AlignmentError, MetricError, first_few, unknown
+from dsteval.errors import AlignmentError, MetricError, unknown
 from dsteval.evaluation import Evaluation, Input, Settings, label_of, open_input, system_name
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
@@ -144,8 +144,8 @@ class _Chosen:
         if first is None:
             text = unknown("dialogue", self.dialogue, self.seen)
             if "Did you mean" not in text:
-                held = f"{len(self.seen)} others ({first_few(self.seen)})"
-                text = f"no dialogue {self.dialogue!r}, but {held}"
+                listed = ", ".join(self.seen[:3])
+                text = f"no dialogue {self.dialogue!r}; it has {len(self.seen)}, first: {listed}"
             raise AlignmentError(where=self.source, found=text)
         yield first
         yield from dialogues

@@ -73,7 +73,8 @@ def _slots(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
         in_ref = {outcomes.slots[i] for i in set(outcomes.slot_id[outcomes.slot_ref > 0].tolist())}
         odd = [slot for slot in outcomes.slots if slot not in in_ref and slot not in MULTIWOZ]
         odd = odd if in_ref and in_ref <= MULTIWOZ else []
-        said = f"predicted slots are none of MultiWOZ's 30 and never in the reference, so |S| = {outcomes.n_slots}"
+        said = "predicted slots are none of MultiWOZ's 30 and never in the reference"
+        said += f", so |S| = {outcomes.n_slots}" if outcomes.n_slots == len(outcomes.slots) else ""
     else:
         return
     if odd:

@@ -69,6 +69,7 @@ class SliceScores:
             "by": self.by,
             "key": self.key,
             "convention": self.convention,
+            "turns": self.turns,
             "scores": [score.to_dict() for score in self.scores],
         }
 

@@ -29,6 +29,11 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
     record |= {key: text for key, text in (("system", turn.system), ("user", turn.user)) if text is not None}
     # What cannot be told from a line's states: see Dialogue.
     record |= {flag: True for flag in ("gaps", "alone") if getattr(dialogue, flag)}
+    states = (turn.ref, turn.pred)
+    framed = turn.ref_frames is not None or turn.pred_frames is not None
+    doubled_items = any(items is not None and len(dict(items)) < len(items) for items in states)
+    if dialogue.updates and (framed or doubled_items):
+        record["updates"] = True
     if turn.bits is not None:
         record["bits"] = turn.bits
     frames: dict[str, Any] = {}

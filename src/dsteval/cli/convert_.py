@@ -38,6 +38,9 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
     written = lines(chain([first], dialogues), "pred" if one_sided else None)
     count = _write(written, target)
     click.echo(f"{target}: {count} turns written", err=True)
+    if opened.schema:
+        told = f"the schema's {len(opened.schema)} slots are no part of the lines: score with --slots schema.json"
+        click.echo(f"{opened.name}: {told}", err=True)
 
 
 def _write(written: Iterable[bytes], target: str) -> int:

@@ -12,7 +12,7 @@ import click
 
 from dsteval.data import catalog
 from dsteval.data.fetch import unverified
-from dsteval.errors import OptionError, ReadError, unknown
+from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.evaluation import open_source
 from dsteval.readers import Source, detect
 
@@ -137,6 +137,8 @@ def say(source: Source, format: str | None) -> None:
     if format is None:
         found = detect(source)
         click.echo(f"{source.name}: read as {found.reader.name} ({found.sign})", err=True)
+    if source.passed:
+        click.echo(f"{source.name}: passed over, being no dialogues: {first_few(source.passed, 5)}", err=True)
 
 
 class FetchBar:

@@ -46,7 +46,8 @@ def emit(
         if out is None and not _is_utf8(sys.stdout):
             written = json.dumps(json.loads(written), indent=2) + "\n"
     else:
-        written = "\n".join(FORMS[form](table) for table in tables)
+        shown = [table for table in tables if form != "csv" or not table.in_tidy]
+        written = "\n".join(FORMS[form](table) for table in shown)
     if out is None:
         to_stdout(written.encode("utf-8", "backslashreplace"))
         return

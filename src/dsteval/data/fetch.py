@@ -65,7 +65,8 @@ def resolve(text: str, *, progress: Progress | None = None, catalogue: Catalogue
     a split that the data set does not have, or where it has to be named, and FetchError as ``fetch`` does.
     """
     name, _, split = text.partition("/")
-    if Path(text).exists() or Path(name).exists() or "/" in split or glob.has_magic(text):
+    # os.path, since Path.exists raises where a name is longer than a file's can be.
+    if any(map(os.path.exists, (text, name))) or "/" in split or glob.has_magic(text):
         return None
     catalogue = catalog.load() if catalogue is None else catalogue
     dataset = catalogue.get(name.casefold())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
+from dsteval.errors import OptionError
 from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, shown, turn_number
 from dsteval.readers.json_text import JsonChunk, Pairs
 from dsteval.readers.source import Source
@@ -22,7 +23,8 @@ class _DstevalJsonl(Reader):
     ``state`` is the one side of a file with one side, ``update`` what the turn changed instead of it. ``frames``
     holds states per service, ``items`` the slots as written, ``[[slot, value], ...]``; of a file with two sides
     either is ``{"ref": [...], "pred": [...]}``. ``bits`` are right/wrong marks without values. ``gaps: true`` says
-    that the dialogue's turn numbers may skip, ``alone: true`` that it is a single instance of no dialogue.
+    that the dialogue's turn numbers may skip, ``alone: true`` that it is a single instance of no dialogue,
+    ``updates: true`` that frames or items hold what the turn changed.
     """
 
     name = "dsteval-jsonl"
@@ -52,12 +54,18 @@ class _Reading:
         self.problems = self.flattener.problems
         self.turns = Grouped(self.flattener)
         self.forms: dict[str, list[str]] = {}
+        self.fields: set[str] = set()
         self.gaps: set[str] = set()
         self.alone: set[str] = set()
 
     def dialogues(self) -> Iterator[Dialogue]:
         for line, chunk in self.source.records():
             self._line(line, chunk)
+        wanted = self.options.ref_field
+        if wanted is not None and wanted not in self.fields:
+            listed = ", ".join(sorted(self.fields - {"dialogue_id", "turn_id", "system", "user"}))
+            where = f"{self.source.name}, --ref-field {wanted}"
+            raise OptionError(where=where, expected="a field of the lines", found=listed)
         for name, forms in self.forms.items():
             if len(set(forms)) > 1:
                 expected = "states or updates throughout, or frames throughout"
@@ -72,6 +80,7 @@ class _Reading:
 
     def _line(self, line: str, chunk: JsonChunk) -> None:
         record = fields(chunk.value, f"{self.source.name}, {line}", "dialogue_id", "turn_id")
+        self.fields.update(record)
         number = turn_number(record.get("turn_id"))
         expected = "an object with dialogue_id, a text, and turn_id, a number"
         name = self.turns.place(line, record.get("dialogue_id"), number, chunk.value, expected)
@@ -84,9 +93,10 @@ class _Reading:
             if key in record:
                 self._set(turn, side, self.flattener.items(record[key], name, number))
                 given.append((key, side))
+        changed = record.get("updates") is True
         given += self._frames(turn, record.get("frames"), name)
         given += self._items(turn, record.get("items"), name)
-        self._check_given(given, name, number)
+        self._check_given([("update", side) if changed else (key, side) for key, side in given], name, number)
         self._marks(turn, record, name)
         self.turns.add(name, turn)
 

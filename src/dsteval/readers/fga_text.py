@@ -101,7 +101,7 @@ def _turn(source: str, block: list[tuple[int, str]], dialogue: str, flattener: F
     number = turn_number(label)
     if number is None:
         raise ReadError(where=f"{source}, line {line}", expected="a turn number", found=shown(label))
-    states = [_literal(f"{source}, turn {number}", *fields[key]) for key in ("GT", "PR")]
+    states = [_literal(source, number, *fields[key]) for key in ("GT", "PR")]
     ref, pred = (flattener.items(state, dialogue, number) for state in states)
     matched = fields.get("Matched")
     if matched is not None and matched[1] != str(states[0] == states[1]):
@@ -114,13 +114,13 @@ def _turn(source: str, block: list[tuple[int, str]], dialogue: str, flattener: F
     return Turn(number, ref, pred, fields.get("Sys", (0, ""))[1], fields.get("Usr", (0, ""))[1])
 
 
-def _literal(source: str, line: int, text: str) -> Any:
+def _literal(source: str, turn: int, line: int, text: str) -> Any:
     if text.replace(" ", "") == "{{}}":
         return {}
     try:
         return _value(ast.parse(text, mode="eval").body)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        where = f"{source}, line {line}"
+        where = f"{source}, line {line}, turn {turn}"
         raise ReadError(where=where, expected="a Python literal of a state", found=repr(text[:60])) from None
 
 

@@ -24,9 +24,9 @@ _SPLITS = {
     "validation": ("dev", "val"),
     "train": ("train",),
 }
-_DATA = (".json", ".jsonl", ".txt", ".tsv", ".csv")
-# Beside the data of known data sets and tools: texts, lists of values, and a scorer's own output.
+# Beside the data of known data sets and tools: texts, programs, lists of values, and a scorer's own output.
 _BESIDE = ("readme", "license", "ontology", "dialogues_and_metrics")
+_NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".toml", ".log", ".png", ".svg")
 
 
 @dataclass
@@ -40,13 +40,14 @@ class File:
 
 @dataclass
 class Gathered:
-    """What a path stands for: its files, the split asked for, and the schema beside them."""
+    """What a path stands for: its files, the split asked for, the schema beside them, and what was passed over."""
 
     name: str
     files: list[File]
     split: str = ""
     schema: bytes = b""
     lists: dict[str, bytes] = field(default_factory=dict)
+    passed: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -149,8 +150,10 @@ def _sorted(name: str, files: list[File]) -> Gathered:
             gathered.lists[low[:3]] = file.data
         elif low == "schema.json" and len(files) > 1:
             gathered.schema = file.data
-        elif len(files) == 1 or (low.endswith(_DATA) and not low.startswith(_BESIDE)):
+        elif len(files) == 1 or not (low.endswith(_NO_DATA) or low.startswith(_BESIDE)):
             gathered.files.append(file)
+        else:
+            gathered.passed.append(file.path or file.name)
     if not gathered.files:
         found = first_few([file.name for file in files]) or "nothing"
         raise ReadError(where=name, expected="a file of dialogues", found=found)
@@ -165,6 +168,8 @@ def selected(gathered: Gathered) -> Selection:
     """
     files = gathered.files
     whole = [file for file in files if file.name.casefold() == "data.json"]
+    if whole:
+        gathered.passed += [file.path for file in files if file not in whole]
     files = whole or files
     if not gathered.split:
         return Selection(files)

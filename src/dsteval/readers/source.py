@@ -33,7 +33,7 @@ class Source:
     """Bytes under a name, or Python objects in the form of decoded JSON.
 
     ``name`` is how messages call it. A folder or an archive is a source whose ``parts`` are its files of data;
-    ``schema`` is the slot list that a schema.json beside them gives. ``keeps`` tells which dialogues belong to
+    ``schema`` is the slot list that a schema.json beside them gives, ``passed`` names files that are no data. ``keeps`` tells which dialogues belong to
     the split that was asked for.
     """
 
@@ -53,6 +53,7 @@ class Source:
         self._only: frozenset[str] | None = None
         self._without: frozenset[str] = frozenset()
         self._record: Any = None
+        self.passed: list[str] = []
 
     @classmethod
     def open(cls, path: str | Path) -> Source:
@@ -70,6 +71,7 @@ class Source:
         if chosen.only is not None:
             source._only = frozenset(map(canonical_id, chosen.only))
         source._without = frozenset(map(canonical_id, chosen.without))
+        source.passed = gathered.passed
         return source
 
     @classmethod

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.errors import ReadError
+from dsteval.errors import OptionError, ReadError
 from dsteval.readers.base import Flattener, Grouped, Options, Reader, turn_number
 from dsteval.readers.json_text import decode
 from dsteval.readers.source import Source
@@ -50,6 +50,9 @@ class _Table(Reader):
             if not set(_KEYS) <= set(header) or len(set(header)) < len(header):
                 expected = "a header with dialogue_id and turn_id, each column named once"
                 raise ReadError(where=f"{source.name}, line 1", expected=expected, found=", ".join(header[:8]))
+            if options.ref_field is not None and options.ref_field not in header:
+                where = f"{source.name}, --ref-field {options.ref_field}"
+                raise OptionError(where=where, expected="a column of the table", found=", ".join(header[:8]))
             for cells in rows:
                 if any(cell.strip() for cell in cells):
                     _row(f"line {rows.line_num}", header, cells, turns, side, options)

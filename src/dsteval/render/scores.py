@@ -104,7 +104,7 @@ def slice_tables(results: Sequence[Result]) -> list[Table]:
         for result in results:
             rows += [_slice_row(result, one, names) for one in result.slices if one.by == by]
         columns = ["system", by, "turns that count", "#turns", *map(_heading, names)]
-        tables.append(Table(columns, rows, frozenset(range(3, len(columns))), title=f"By {by}"))
+        tables.append(Table(columns, rows, frozenset(range(3, len(columns))), title=f"By {by}", in_tidy=True))
     return tables
 
 

@@ -32,7 +32,8 @@ class Table:
     """Columns with a heading each, rows of cells, and notes below.
 
     ``right`` tells which columns hold numbers. ``styles`` may colour a row in the terminal. ``tidy`` is the table
-    to write as CSV where that has another shape than the one for the eye.
+    to write as CSV where that has another shape than the one for the eye; ``in_tidy`` marks one whose figures are in
+    another's tidy table already.
     """
 
     columns: list[str]
@@ -42,6 +43,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     styles: list[str] = field(default_factory=list)
     tidy: Table | None = None
+    in_tidy: bool = False
 
     def transposed(self) -> Table:
         """Rows and columns exchanged; the first column becomes the heading."""
