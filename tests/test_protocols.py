@@ -177,6 +177,31 @@ def test_dontcare_is_one_value_in_every_spelling() -> None:
     assert jga({"hotel-area": "dont care"}, {"hotel-area": "dontcare"}, "exact", "states.dontcare=literal") == 0
 
 
+@pytest.mark.parametrize(
+    ("slot", "ref", "pred", "same"),
+    [
+        ("hotel-area", "centre", "Center", True),
+        ("hotel-type", "guest house", "guesthouse", True),
+        ("hotel-name", "arts centre", "arts center", False),
+        ("restaurant-book time", "17:00", "5pm", True),
+        ("restaurant-book time", "17:00", "5 pm", True),
+        ("train-leaveat", "09:15", "9:15", True),
+        ("taxi-leaveat", "00:10", "24:10", True),
+        ("taxi-arriveby", "12:30", "12:30 pm", True),
+        ("taxi-arriveby", "00:30", "12:30 am", True),
+        ("train-arriveby", "17:00", "05:00", False),
+        ("hotel-book people", "10", "1", False),
+        ("hotel-name", "17:00", "5pm", False),
+        ("train-leaveat", "17:00", "5", False),
+    ],
+)
+def test_normalised_knows_spellings_and_nothing_fuzzy(slot: str, ref: str, pred: str, same: bool) -> None:
+    assert jga({slot: ref}, {slot: pred}, "normalised") == same
+    assert jga({slot: pred}, {slot: ref}, "normalised") == same
+    assert jga({slot: ref}, {slot: pred}) == 0
+    assert jga({slot: ref}, {slot: ref}, "normalised") == 1
+
+
 @pytest.mark.parametrize("rule", ["drop-ref", "drop-pred"])
 def test_equal_texts_are_not_equal_where_one_side_drops_dontcare(rule: str) -> None:
     same = {"hotel-area": "dontcare", "hotel-name": "lodge"}

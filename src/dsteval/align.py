@@ -134,7 +134,7 @@ class Aligner:
         self.policy = policy or Policy()
         self._leave_out = {canonical_id(name) for name in scope.leave_out}
         self._ref_states = ref_states
-        self._gaps: list[tuple[str, list[int]]] = []
+        self._gaps: list[tuple[str, list[int], list[int] | None]] = []
         self._lengths: list[tuple[str, int, int]] = []
         self._bare: dict[Side, list[str]] = {"ref": [], "pred": []}
         self._read: list[str] = []
@@ -209,7 +209,7 @@ class Aligner:
         keys = [turn.number for turn in dialogue.turns]
         numbers = user_turns(keys)
         if numbers is None:
-            self._gaps.append((dialogue.id, keys))
+            self._gaps.append((dialogue.id, keys, None))
             return False
         if numbers is not keys:
             for turn, number in zip(dialogue.turns, numbers, strict=True):
@@ -270,7 +270,7 @@ class Aligner:
             self.coverage.lengths.append(told)
             self.coverage.left_out.append(dialogue.id)
         elif len(keys) == len(numbers):
-            self._gaps.append((dialogue.id, keys))
+            self._gaps.append((dialogue.id, keys, numbers if ref.gaps else None))
         else:
             self._lengths.append((dialogue.id, len(numbers), len(keys)))
         return None
@@ -305,12 +305,13 @@ class Aligner:
 
     def _check_gaps(self, total: int, source: str) -> None:
         if self._gaps:
-            name, keys = self._gaps[0]
+            name, keys, numbers = self._gaps[0]
+            usual = "0, 1, 2, ... or, counting all utterances, 0, 2, 4, ..."
             raise AlignmentError(
                 where=f"{source}, dialogue {name!r}" if source else f"dialogue {name!r}",
-                expected="turns numbered 0, 1, 2, ... or, counting all utterances, 0, 2, 4, ...",
-                found=", ".join(map(str, keys[:8])) + (", ..." if len(keys) > 8 else ""),
-                extent=f"{len(self._gaps)} of {total} dialogues, {first_few([name for name, _ in self._gaps])}",
+                expected=f"turns numbered {usual if numbers is None else _listed(numbers)}",
+                found=_listed(keys),
+                extent=f"{len(self._gaps)} of {total} dialogues, {first_few([name for name, *_ in self._gaps])}",
                 remedy="Number the user turns without gaps, or fill them with --missing empty.",
             )
 
@@ -326,12 +327,12 @@ class Aligner:
             )
 
     def _check_partners(self) -> None:
+        if self._ref_ids and self._read and len(self.coverage.missing) == len(self._ref_ids):
+            raise no_overlap(self.source, self._ref_ids, self._read)
         missing = self.coverage.missing if self.policy.missing == "error" else []
         extra = self.coverage.extra if self.policy.extra == "error" else []
         if not missing and not extra:
             return
-        if self._ref_ids and self._read and len(self.coverage.missing) == len(self._ref_ids):
-            raise no_overlap(self.source, self._ref_ids, self._read)
         if self._alone:
             raise AlignmentError(
                 where=self.source,
@@ -359,6 +360,10 @@ class Aligner:
         )
 
 
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:8])) + (", ..." if len(numbers) > 8 else "")
+
+
 def _first_bare(dialogue: Dialogue, side: Side) -> str:
     """The dialogue and the first of its turns that lacks a side."""
     for turn in dialogue.turns:
@@ -372,8 +377,6 @@ def _filled(ref: Dialogue, predicted: dict[int, Turn], pred: Dialogue | None = N
     turns = []
     for turn in ref.turns:
         guess = predicted.get(turn.number) or Turn(turn.number, pred=[])
-        if pred is not None and guess.pred_frames is None and any(t.pred_frames is not None for t in pred.turns):
-            guess.pred_frames = []
         turns.append(_merge(turn, guess))
     sides: dict[Side, Dialogue | None] = {"ref": ref, "pred": pred}
     updates = tuple(side for side, source in sides.items() if source is not None and side in source.updates)

@@ -164,7 +164,9 @@ class Evaluation:
         self.source = source or label_of(pred)
         self.preparer = preparer = Preparer(self.protocol, self.source, options.get("changes", False))
         scope = self.protocol.scope
-        self.aligner = Aligner(scope, lambda dialogue: preparer.side(dialogue, "ref"), self.source, self.policy)
+        # A preparer of its own: what a reference that is not used holds is neither a fault nor a change.
+        aside = Preparer(self.protocol)
+        self.aligner = Aligner(scope, lambda dialogue: aside.side(dialogue, "ref"), self.source, self.policy)
         field = options.get("ref_field")
         own = readers.Options(options.get("updates", False), field if ref is None else None)
         predictions = _dialogues(pred, "pred", options.get("format"), own)

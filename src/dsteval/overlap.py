@@ -34,7 +34,7 @@ def no_overlap(source: str, ref: list[str], pred: list[str]) -> AlignmentError:
 def _advice(refs: list[str], preds: list[str]) -> str:
     enough = min(len(refs), len(preds)) / 2
     for told, cut in _CUTS.items():
-        cut_refs, cut_preds = {cut(key) for key in refs} - {""}, {cut(key) for key in preds} - {""}
+        cut_refs, cut_preds = ({canonical_id(cut(key)) for key in keys} - {""} for keys in (refs, preds))
         for whose, common in (
             ("the ids of the predictions", cut_preds & set(refs)),
             ("the ids of the reference", cut_refs & set(preds)),

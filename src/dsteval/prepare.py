@@ -119,6 +119,8 @@ class Preparer:
     ) -> None:
         for turn, items in zip(dialogue.turns, written, strict=True):
             for item in items:
+                if side in dialogue.updates and is_deletion(item[1]):
+                    continue
                 count, name, number = seen.get((side, item), (0, dialogue.id, turn.number))
                 seen[side, item] = (count + 1, name, number)
 
@@ -239,23 +241,27 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
     """
     turns = dialogue.turns
     frames = [turn.ref_frames if side == "ref" else turn.pred_frames for turn in turns]
-    if frames.count(None) < len(frames):
-        return _carry([frame or [] for frame in frames], side in dialogue.updates)
     states = [turn.ref if side == "ref" else turn.pred for turn in turns]
+    if frames.count(None) < len(frames):
+        return _carry(frames, states, side in dialogue.updates)
     return [] if None in states else states  # type: ignore[return-value]
 
 
-def _carry(turns: list[list[Frame]], updates: bool) -> list[Items]:
-    states = []
+def _carry(turns: list[list[Frame] | None], states: list[Items | None], updates: bool) -> list[Items]:
+    """One state a turn out of its frames; a turn with a state and no frames, one that was filled in, has that."""
+    carried = []
     last: dict[str, Items] = {}
-    for frames in turns:
+    for frames, state in zip(turns, states, strict=True):
+        if frames is None and state is not None:
+            carried.append(state)
+            continue
         if updates:
             last = {}
-        for frame in frames:
+        for frame in frames or ():
             prefix = f"{frame.service}-"
             last[frame.service] = [
                 (slot if slot.casefold().startswith(prefix.casefold()) else prefix + slot, value)
                 for slot, value in frame.items
             ]
-        states.append([item for items in last.values() for item in items])
-    return states
+        carried.append([item for items in last.values() for item in items])
+    return carried

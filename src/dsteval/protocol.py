@@ -22,10 +22,10 @@ from dsteval.plugins import installed
 from dsteval.values.normalise import NORMALISERS
 from dsteval.values.slots import SPELLINGS
 
-__all__ = ["Match", "Metrics", "Protocol", "Scope", "States", "load", "names"]
+__all__ = ["MOST_SLOTS", "Match", "Metrics", "Protocol", "Scope", "States", "load", "names"]
 
 
-_MOST_SLOTS = 1_000_000
+MOST_SLOTS = 1_000_000
 
 
 class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -72,9 +72,9 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     bits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.slots, int) and not 1 <= self.slots <= _MOST_SLOTS:
+        if isinstance(self.slots, int) and not 1 <= self.slots <= MOST_SLOTS:
             raise ValueError(
-                f"scope.slots is |S|, a positive number up to {_MOST_SLOTS} or 'auto', found {self.slots}"
+                f"scope.slots is |S|, a positive number up to {MOST_SLOTS} or 'auto', found {self.slots}"
             )
 
 

@@ -105,7 +105,7 @@ def _mirrored(dialogue: Dialogue, side: Side) -> Dialogue:
 def _check_self(run: Evaluation, dialogues: Iterable[Dialogue], name: str) -> str:
     """Score states against themselves: every metric that is defined must be 1."""
     comparer = Comparer()
-    for dialogue, prepared in run.pairs(dialogues):
+    for dialogue, prepared in run.pairs(dialogues, source=name):
         run.compare(comparer, dialogue, prepared)
     outcomes = run.scoped(comparer)
     scores, _ = run.scores(run.metrics(None), outcomes)

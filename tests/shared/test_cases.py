@@ -25,6 +25,7 @@ CASES = [
     "04-micro-macro-and-per-domain",
     "05-none-in-gold",
     "06-dontcare-is-not-none",
+    "07-value-normalisation-profile",
     "12-alternatives-any-of",
     "13-slot-name-spellings",
     "14-turn-updates-not-states",
@@ -46,6 +47,7 @@ NAMES = {
 OPTIONS: dict[str, dict[str, Any]] = {
     "dontcare_ignored": {"settings": ["states.dontcare=drop"]},
     "literal": {"settings": ["states.dontcare=literal", "states.normalise=[]"]},
+    "normalised": {"protocol": "normalised"},
     "as_states": {"updates": False},
 }
 
@@ -92,10 +94,10 @@ def test_expressions_behind_the_numbers(shared: Path, name: str) -> None:
             assert abs(float(worked) - case["expect"][key]) <= 1e-12, key
 
 
-@pytest.mark.parametrize("name", ["06-dontcare-is-not-none", "14-turn-updates-not-states"])
+@pytest.mark.parametrize("name", CASES)
 def test_named_options(shared: Path, name: str) -> None:
     case = read(shared, name)
-    for option, expected in case["expect_if"].items():
+    for option, expected in case.get("expect_if", {}).items():
         assert_expected(score(case, [*expected], **OPTIONS[option]), expected)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable
-from itertools import chain
 
 import click
 
@@ -32,10 +31,11 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
     say(opened, format)
     reader = readers.find(format) if format is not None else readers.detect(opened).reader
     options = readers.Options(updates, ref_field)
-    dialogues = iter(readers.read(opened, "pred", reader.name, options))
-    first = next(dialogues)
-    one_sided = all(turn.ref is None and turn.ref_frames is None and turn.bits is None for turn in first.turns)
-    written = lines(chain([first], dialogues), "pred" if one_sided else None)
+    # All is read before anything is written: nothing is written half, to stdout neither.
+    dialogues = list(readers.read(opened, "pred", reader.name, options))
+    turns = (turn for dialogue in dialogues for turn in dialogue.turns)
+    one_sided = all(turn.ref is None and turn.ref_frames is None and turn.bits is None for turn in turns)
+    written = lines(dialogues, "pred" if one_sided else None)
     count = _write(written, target)
     click.echo(f"{target}: {count} turns written", err=True)
     if opened.schema:
@@ -52,7 +52,7 @@ def _write(written: Iterable[bytes], target: str) -> int:
             count += 1
         return count
     with replaced(target) as file:
-        packed = gzip.GzipFile(fileobj=file, mode="wb") if target.endswith(".gz") else None
+        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if target.endswith(".gz") else None
         for line in written:
             (packed or file).write(line)
             count += 1

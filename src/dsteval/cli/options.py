@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +15,9 @@ from dsteval.data import catalog
 from dsteval.data.fetch import unverified
 from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.evaluation import open_source
+from dsteval.protocol import MOST_SLOTS
 from dsteval.readers import Source, detect
+from dsteval.readers.source import schema_slots
 
 __all__ = [
     "FetchBar",
@@ -118,15 +121,19 @@ def slot_list(text: str | None) -> int | list[str] | None:
     """
     if text is None:
         return None
-    if text.lstrip("-").isdecimal():
-        if int(text) < 1:
-            raise OptionError(where=f"--slots {text}", expected="a number of slots, 1 or more", found=text)
-        return int(text)
+    if re.fullmatch(r"[-+]?\d+", text):
+        number = int(text[:12])
+        if not 1 <= number <= MOST_SLOTS:
+            expected = f"a number of slots from 1 to {MOST_SLOTS}"
+            raise OptionError(where=f"--slots {text[:40]}", expected=expected, found=text[:40])
+        return number
     source = Source.open(text)
     if source.kind == "list":
-        names = Source(source.name, schema=source.data).schema
-    else:
+        names = schema_slots(source.data, source.name)
+    elif source.kind == "text":
         names = [line.strip() for line in source.text_lines() if line.strip()]
+    else:
+        raise ReadError(where=text, expected="slots, one a line, or a schema", found="a JSON object")
     if not names:
         raise ReadError(where=text, expected="a list of slots", found="none")
     return names

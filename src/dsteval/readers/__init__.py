@@ -138,9 +138,12 @@ def read(
     kept = 0
     for part in source.parts:
         with not_too_deep(part):
+            held = 0
             for dialogue in reader.read(part, side, options):
+                held += 1
                 if source.whole or source.keeps(dialogue.id):
                     kept += 1
                     yield dialogue
-    if not kept:
-        raise ReadError(where=source.name, expected="at least one dialogue", found="none")
+            if not held and source.whole:
+                raise ReadError(where=part.name, expected="at least one dialogue", found="none")
+    source.check_split(kept)

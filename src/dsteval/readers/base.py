@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -76,7 +76,7 @@ class _SlotNames(dict[str, str]):
 
 _DIGITS = 9  # of a turn's number; more is a key of another kind
 _TEXT = frozenset({str})
-_OBJECTS = (dict, Pairs)
+_OBJECTS = (dict, Pairs, Mapping)
 
 
 class Flattener:
@@ -93,7 +93,7 @@ class Flattener:
             expected = "a state, an object of slots"
             self.problems.add(dialogue, turn, expected=expected, found=shown(state))
             return items
-        for key, value in state.items() if type(state) is dict else state:
+        for key, value in state if isinstance(state, Pairs) else state.items():
             if type(key) is not str:
                 self.problems.add(dialogue, turn, expected="slots that are texts", found=shown(key))
                 continue
@@ -106,8 +106,9 @@ class Flattener:
                     items.extend(zip(map(names.__getitem__, value), value.values(), strict=True))
                 else:
                     items.extend(self._values(names, value.items(), dialogue, turn))
-            elif kind is Pairs:
-                items.extend(self._values(self._domain(key), value, dialogue, turn))
+            elif isinstance(value, _OBJECTS):
+                pairs = value if isinstance(value, Pairs) else value.items()
+                items.extend(self._values(self._domain(key), pairs, dialogue, turn))
             else:
                 items.append((key, self.value(value, dialogue, turn, key)))
         return items
@@ -208,7 +209,7 @@ def numbered(value: Any, dialogue: str, problems: Problems) -> Iterator[tuple[in
     if not isinstance(value, _OBJECTS):
         problems.add(dialogue, None, expected="an object of turns", found=shown(value))
         return
-    for label, turn in value.items() if isinstance(value, dict) else value:
+    for label, turn in value if isinstance(value, Pairs) else value.items():
         number = turn_number(label)
         if number is None:
             problems.add(dialogue, None, expected="turns keyed by number", found=f"the key {shown(label)}")

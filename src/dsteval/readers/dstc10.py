@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Items, Side
+from dsteval.errors import ReadError
 from dsteval.readers.base import Flattener, Options, Reader, one_sided, shown
 from dsteval.readers.json_text import Pairs, decode
 from dsteval.readers.source import Source
@@ -37,7 +38,9 @@ class _Dstc10(Reader):
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each instance as a dialogue of one turn, named by its position from 0."""
         flattener = Flattener(source.name)
-        instances = source.top if isinstance(source.top, list) else []
+        instances = source.top
+        if not isinstance(instances, list):
+            raise ReadError(where=source.name, expected="a JSON list of instances", found="an object")
         for position, raw in enumerate(instances):
             name = str(position)
             value, doubled = decode(raw, f"{source.name}, instance {name}")

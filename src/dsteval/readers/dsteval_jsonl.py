@@ -38,6 +38,7 @@ class _DstevalJsonl(Reader):
         if source.kind not in ("lines", "list") or not isinstance(record, dict):
             return ""
         fits = {"dialogue_id", "turn_id"} <= record.keys() and bool(record.keys() & set(_STATES))
+        fits = fits and "predictions" not in record  # setSUMBT's
         return "objects with dialogue_id, turn_id and a state" if fits else ""
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:

@@ -119,9 +119,11 @@ def _literal(source: str, turn: int, line: int, text: str) -> Any:
         return {}
     try:
         return _value(ast.parse(text, mode="eval").body)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        where = f"{source}, line {line}, turn {turn}"
-        raise ReadError(where=where, expected="a Python literal of a state", found=repr(text[:60])) from None
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        where = f"{source}, line {line}"
+        raise ReadError(
+            where=where, expected=f"a Python literal of a state at turn {turn}", found=repr(text[:60])
+        ) from None
 
 
 def _value(node: ast.expr) -> Any:

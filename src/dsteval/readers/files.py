@@ -168,6 +168,7 @@ def selected(gathered: Gathered) -> Selection:
     """
     files = gathered.files
     whole = [file for file in files if file.name.casefold() == "data.json"]
+    whole = whole if gathered.lists else []
     if whole:
         gathered.passed += [file.path for file in files if file not in whole]
     files = whole or files
@@ -177,7 +178,7 @@ def selected(gathered: Gathered) -> Selection:
     if whole and gathered.lists:
         lists = {key: _names(data) for key, data in gathered.lists.items()}
         wanted = "tes" if starts[0] == "test" else "val"
-        if starts[0] == "train":
+        if starts[0] == "train" and len(lists) == 2:
             return Selection(files, without=[name for names in lists.values() for name in names])
         if wanted in lists:
             return Selection(files, only=lists[wanted])

@@ -45,7 +45,7 @@ class _MultiwozData(Reader):
                 log = []
             turns = list(_turns(name, log, side, flattener))
             total += len(turns)
-            yield Dialogue(name, turns, doubled, options.updated(side))
+            yield Dialogue(name, turns, doubled, options.updated(side), keyed=False)
         flattener.problems.check(total)
 
 
@@ -55,7 +55,7 @@ def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Itera
         where = f"{flattener.problems.source}, dialogue {name!r}, turn {number}"
         user, system = (fields(entry, where) for entry in log[2 * number : 2 * number + 2])
         metadata = system.get("metadata")
-        if not metadata:
+        if not metadata or not isinstance(metadata, dict | Pairs):
             expected = "the state as metadata of the system's entry"
             flattener.problems.add(name, number, expected=expected, found=shown(metadata))
             metadata = {}

@@ -47,7 +47,7 @@ class _Sgd(Reader):
                 continue
             read = list(_turns(name, turns, side, flattener))
             total += len(read)
-            yield Dialogue(name, read, chunk.doubled, options.updated(side))
+            yield Dialogue(name, read, chunk.doubled, options.updated(side), keyed=False)
         flattener.problems.check(total)
 
 
@@ -76,6 +76,11 @@ def _turns(name: str, turns: list[Any], side: Side, flattener: Flattener) -> Ite
             flattener.problems.add(name, number, expected=expected, found=shown(value))
             continue
         frames = [frame for one in found["frames"] if (frame := _frame(one, name, number, flattener))]
+        services = [frame.service for frame in frames]
+        twice = next((service for service in services if services.count(service) > 1), None)
+        if twice is not None:
+            expected = "one frame a service"
+            flattener.problems.add(name, number, expected=expected, found=f"{shown(twice)} twice")
         turn = Turn(number, system=system, user=found.get("utterance"))
         if side == "ref":
             turn.ref_frames = frames

@@ -17,7 +17,7 @@ from dsteval.errors import ReadError, first_few
 from dsteval.readers.files import File, gather, selected
 from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure, plain
 
-__all__ = ["Source"]
+__all__ = ["Source", "schema_slots"]
 
 Top: TypeAlias = "dict[str, Any] | list[Any]"
 
@@ -33,8 +33,8 @@ class Source:
     """Bytes under a name, or Python objects in the form of decoded JSON.
 
     ``name`` is how messages call it. A folder or an archive is a source whose ``parts`` are its files of data;
-    ``schema`` is the slot list that a schema.json beside them gives, ``passed`` names files that are no data. ``keeps`` tells which dialogues belong to
-    the split that was asked for.
+    ``schema`` is the slot list that a schema.json beside them gives, ``passed`` names files that are no data.
+    ``keeps`` tells which dialogues belong to the split that was asked for.
     """
 
     def __init__(
@@ -87,6 +87,13 @@ class Source:
         key = canonical_id(dialogue)
         return (self._only is None or key in self._only) and key not in self._without
 
+    def check_split(self, kept: int) -> None:
+        """Raise ReadError where the split has no dialogue, or fewer than its list file names."""
+        listed = len(self._only or ())
+        if not kept or kept < listed:
+            expected = f"the {listed} dialogues that the list file names" if listed else "at least one dialogue"
+            raise ReadError(where=self.name, expected=expected, found=str(kept) if kept else "none")
+
     @property
     def whole(self) -> bool:
         """Whether every dialogue of the files belongs to what was asked for."""
@@ -106,13 +113,7 @@ class Source:
     @cached_property
     def schema(self) -> list[str]:
         """The slots that a schema.json beside the data lists, as 'service-slot'; empty without one."""
-        services = decode(self._schema, "schema.json").value if self._schema.strip() else []
-        names = []
-        for service in services if isinstance(services, list) else []:
-            for slot in service.get("slots", []) if isinstance(service, dict) else []:
-                prefix = f"{service.get('service_name')}-"
-                names.append(slot["name"] if slot["name"].startswith(prefix) else prefix + slot["name"])
-        return names
+        return schema_slots(self._schema, "schema.json") if self._schema.strip() else []
 
     @cached_property
     def kind(self) -> str:
@@ -251,11 +252,13 @@ class Source:
     def text_lines(self) -> list[str]:
         """The lines of a text file. Raises ReadError where it is not UTF-8."""
         try:
-            return self.data.decode("utf-8").splitlines()
+            text = self.data.decode("utf-8")
         except UnicodeDecodeError as error:
             line = self.data.count(b"\n", 0, error.start) + 1
             where = f"{self.name}, line {line}"
             raise ReadError(where=where, expected="UTF-8 text", found="other bytes") from None
+        # Not splitlines: a form feed or a line separator inside an utterance ends no line of the file.
+        return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
 
     def sample(self) -> str:
         """The beginning of the source, for a message."""
@@ -263,6 +266,21 @@ class Source:
             return f"{type(self._top).__name__} {str(self._top)[:60]}"
         text = self.parts[0].data[:80].decode("utf-8", "replace")
         return f"a file that starts with {' '.join(text.split())[:60]!r}"
+
+
+def schema_slots(data: bytes, name: str) -> list[str]:
+    """The slots of a schema.json, as 'service-slot'. Raises ReadError for what is none."""
+    services = decode(data, name).value
+    names = []
+    try:
+        for service in services:
+            prefix = f"{service['service_name']}-"
+            slots = [slot["name"] for slot in service["slots"]]
+            names += [slot if slot.startswith(prefix) else prefix + slot for slot in slots]
+    except (TypeError, KeyError, AttributeError):
+        expected = "a schema: a list of services with service_name and slots, each with a name"
+        raise ReadError(where=name, expected=expected, found="another shape") from None
+    return names
 
 
 def _filled(file: File) -> bytes:

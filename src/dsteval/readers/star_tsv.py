@@ -52,7 +52,8 @@ def _row(line: str, names: list[str], cells: list[str], turns: Grouped, side: Si
         return
     row = dict(zip(names[:width], cells[:width], strict=True))
     number = turn_number(row[_TURN])
-    name = turns.place(line, row[_ID].strip(), number, line, f"a dialogue id and a number under {_TURN!r}")
+    found = [row[_ID], row[_TURN]]
+    name = turns.place(line, row[_ID].strip(), number, found, f"a dialogue id and a number under {_TURN!r}")
     if name is not None and number is not None:
         items: Items = [(slot, value) for slot, value in row.items() if slot not in _OTHER]
         system, user = (row.get(column) for column in _TEXTS)

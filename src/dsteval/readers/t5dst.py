@@ -49,6 +49,7 @@ def _read_dialogue(name: str, value: Any, grouped: Grouped) -> None:
         found = fields(turn, f"{problems.source}, dialogue {name!r}, turn {number}")
         if not {"turn_belief", "pred_belief"} <= found.keys():
             problems.add(name, number, expected="turn_belief and pred_belief", found=shown(turn))
+            grouped.total += 1
         else:
             ref, pred = glued(found["turn_belief"], name, number), glued(found["pred_belief"], name, number)
             grouped.add(name, Turn(number, ref, pred))

@@ -97,7 +97,11 @@ def _sides(
             chosen = side if column == "state" else "pred" if column == "pred" else "ref"
             if chosen == "ref" and options.ref_field not in (None, column):
                 continue
-            sides[chosen] = flattener.items(_state(cell, f"{name!r}, turn {number}"), name, number)
+            sides[chosen] = flattener.items(
+                _state(cell, f"{flattener.problems.source}, dialogue {name!r}, turn {number}, {column}"),
+                name,
+                number,
+            )
         elif colon and target in ("ref", "pred"):
             sides.setdefault(target, []).extend([(slot, cell)] if cell.strip() else [])
         elif "-" in column:
@@ -106,7 +110,7 @@ def _sides(
 
 
 def _state(cell: str, where: str) -> Any:
-    return decode(cell.encode(), f"dialogue {where}").value if cell.strip() else {}
+    return decode(cell.encode(), where).value if cell.strip() else {}
 
 
 TABLE = _Table()

@@ -68,6 +68,7 @@ def _read_dialogue(name: str, value: Any, turns: Grouped) -> None:
         if "turn_belief" not in found or not predicted:
             expected = "an object with turn_belief and pred_bs_ptr"
             problems.add(name, number, expected=expected, found=shown(turn))
+            turns.total += 1
         else:
             _add(turns, name, number, found["turn_belief"], found[predicted])
 

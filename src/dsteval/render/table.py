@@ -32,8 +32,8 @@ class Table:
     """Columns with a heading each, rows of cells, and notes below.
 
     ``right`` tells which columns hold numbers. ``styles`` may colour a row in the terminal. ``tidy`` is the table
-    to write as CSV where that has another shape than the one for the eye; ``in_tidy`` marks one whose figures are in
-    another's tidy table already.
+    to write as CSV where that has another shape than the one for the eye; ``in_tidy`` marks one whose figures
+    are in another's tidy table already.
     """
 
     columns: list[str]
