@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
-from dsteval.dialogue import Dialogue, Side
+from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.plugins import installed
 from dsteval.readers.base import Options, Reader
@@ -135,14 +135,14 @@ def read(
             expected=f"a format that holds several references ({', '.join(able)})",
             found=reader.name,
         )
-    kept = 0
+    kept: set[str] = set()
     for part in source.parts:
         with not_too_deep(part):
             held = 0
             for dialogue in reader.read(part, side, options):
                 held += 1
                 if source.whole or source.keeps(dialogue.id):
-                    kept += 1
+                    kept.add(canonical_id(dialogue.id))
                     yield dialogue
             if not held and source.whole:
                 raise ReadError(where=part.name, expected="at least one dialogue", found="none")

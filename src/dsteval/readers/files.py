@@ -188,7 +188,7 @@ def selected(gathered: Gathered) -> Selection:
     if not chosen:
         raise ReadError(
             where=gathered.name,
-            expected=f"a list file, a file or a folder for the split {gathered.split!r}",
+            expected=f"testListFile and valListFile, or a file or a folder of the split {gathered.split!r}",
             found=first_few([file.path for file in gathered.files]),
         )
     return Selection(chosen)

@@ -100,7 +100,8 @@ def _frame(value: Any, name: str, number: int, flattener: Flattener) -> Frame | 
         flattener.problems.add(name, number, expected=expected, found=shown(value))
         return None
     requested = state.get("requested_slots")
-    items = flattener.items(values, name, number)
+    pairs = values if isinstance(values, Pairs) else values.items()
+    items = [(slot, flattener.value(value, name, number, slot)) for slot, value in pairs]
     return Frame(service, items, state.get("active_intent"), requested if isinstance(requested, list) else None)
 
 

@@ -87,12 +87,14 @@ class Source:
         key = canonical_id(dialogue)
         return (self._only is None or key in self._only) and key not in self._without
 
-    def check_split(self, kept: int) -> None:
+    def check_split(self, kept: set[str]) -> None:
         """Raise ReadError where the split has no dialogue, or fewer than its list file names."""
-        listed = len(self._only or ())
-        if not kept or kept < listed:
-            expected = f"the {listed} dialogues that the list file names" if listed else "at least one dialogue"
-            raise ReadError(where=self.name, expected=expected, found=str(kept) if kept else "none")
+        listed = self._only or frozenset()
+        if not kept or len(kept) < len(listed):
+            lost = sorted(listed - kept)
+            expected = f"the {len(listed)} dialogues that the list file names" if lost else "at least one dialogue"
+            found = f"{len(kept) or 'none'}" + (f", without {first_few(lost)}" if lost else "")
+            raise ReadError(where=self.name, expected=expected, found=found)
 
     @property
     def whole(self) -> bool:
@@ -275,7 +277,7 @@ def schema_slots(data: bytes, name: str) -> list[str]:
     try:
         for service in services:
             prefix = f"{service['service_name']}-"
-            slots = [slot["name"] for slot in service["slots"]]
+            slots = [slot["name"] for slot in service.get("slots", [])]  # MultiWOZ 2.2 has services without
             names += [slot if slot.startswith(prefix) else prefix + slot for slot in slots]
     except (TypeError, KeyError, AttributeError):
         expected = "a schema: a list of services with service_name and slots, each with a name"

@@ -36,6 +36,10 @@ class _StarTsv(Reader):
         if _ID not in names or _TURN not in names:
             expected = f"a header with {_ID!r} and {_TURN!r}"
             raise ReadError(where=f"{source.name}, line 1", expected=expected, found=repr(lines[0][:60]))
+        twice = next((name for name in names if name and names.count(name) > 1), None)
+        if twice is not None:
+            where = f"{source.name}, line 1"
+            raise ReadError(where=where, expected="each column once", found=f"{twice!r} twice")
         turns = Grouped(Flattener(source.name))
         for number, line in enumerate(lines[1:], start=2):
             if line.strip():
