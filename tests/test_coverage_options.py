@@ -13,7 +13,10 @@ from dsteval.dialogue import Dialogue, Side
 from dsteval.readers import Options, Reader, Source
 from native import FORMATS, counted, done, files, refusal, system, written
 
-SCHEMA = [{"service_name": "hotel", "slots": [{"name": "area"}, {"name": "hotel-stars"}]}, {"service_name": "bus"}]
+SCHEMA = [
+    {"service_name": "hotel", "slots": [{"name": "area"}, {"name": "hotel-stars"}]},
+    {"service_name": "bus", "slots": []},
+]
 
 
 NORTH = {"hotel-area": "north"}

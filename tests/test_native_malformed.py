@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commandline import run
+from dsteval.errors import ReadError
 from native import FORMATS, named, read, refusal, refused, written
 from native_samples import SAMPLES
 
@@ -171,6 +172,42 @@ def test_states_and_frames_in_one_dialogue(tmp_path: Path) -> None:
     ran = run("score", place, "--ref", ref, "--metric", "JGA", "--as", "json")
     # Refused, or read: but the state of turn 1 is not lost.
     assert ran.code == 1 or '"count": 2' in ran.out
+
+
+def test_an_empty_object_is_no_value_even_beside_a_slot_that_stands_twice(tmp_path: Path) -> None:
+    for more in ("", ', "stars": "3", "stars": "3"'):
+        place = written(tmp_path / "p.json", f'{{"d": [{{"hotel": {{"area": {{}}{more}}}}}]}}')
+        assert "slot 'hotel-area': expected text or a list of texts, found {}" in refused(place)
+
+
+@pytest.mark.parametrize(
+    "path", ["fga-json/result.json", "trade/all_prediction_TRADE.json", "t5dst/T5_prediction.json"]
+)
+def test_a_dialogue_without_turns_is_a_dialogue(path: str, tmp_path: Path) -> None:
+    data = (FORMATS / path).read_text().rstrip().removesuffix("}")
+    empty = '{"domain": "hotel", "turns": {}}' if "t5dst" in path else "{}"
+    place = written(tmp_path / "p.json", f'{data}, "SNG9003.json": {empty}}}')
+    assert [dialogue.id for dialogue in read(place)] == ["MUL9001.json", "PMUL9002.json", "SNG9003.json"]
+
+
+@pytest.mark.parametrize(
+    ("path", "old"),
+    [
+        ("sgd/dev", '"utterance": "Hello"'),
+        ("multiwoz", '"text": "Hello"'),
+        ("llm_dst_eval/original.json", '"user": "forget it"'),
+        ("convlab/predictions.json", '"utterance": "forget it"'),
+        ("dsteval-jsonl/both.jsonl", '"user": "forget it"'),
+    ],
+)
+def test_utterances_are_texts(path: str, old: str, tmp_path: Path) -> None:
+    place = broken(path, old, f'{old.partition(":")[0]}: {{"said": 1}}', tmp_path)
+    try:
+        texts = [turn.user for dialogue in read(place) for turn in dialogue.turns]
+    except ReadError as error:
+        assert place.name in str(error)
+    else:
+        assert all(text is None or isinstance(text, str) for text in texts)
 
 
 def test_a_path_that_is_no_path(tmp_path: Path) -> None:

@@ -188,8 +188,9 @@ def selected(gathered: Gathered) -> Selection:
     if not chosen:
         raise ReadError(
             where=gathered.name,
-            expected=f"testListFile and valListFile, or a file or a folder of the split {gathered.split!r}",
+            expected=f"a list file, a file or a folder for the split {gathered.split!r}",
             found=first_few([file.path for file in gathered.files]),
+            remedy="MultiWOZ's list files are testListFile and valListFile; train needs both.",
         )
     return Selection(chosen)
 

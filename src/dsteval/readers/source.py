@@ -50,7 +50,7 @@ class Source:
         self._top = top
         self._parts = parts
         self._schema = schema
-        self._only: frozenset[str] | None = None
+        self._only: dict[str, str] | None = None  # canonical id -> as listed
         self._without: frozenset[str] = frozenset()
         self._record: Any = None
         self.passed: list[str] = []
@@ -69,7 +69,7 @@ class Source:
         if len(parts) == 1:
             source.data, source._parts = parts[0].data, None
         if chosen.only is not None:
-            source._only = frozenset(map(canonical_id, chosen.only))
+            source._only = {canonical_id(name): name for name in chosen.only}
         source._without = frozenset(map(canonical_id, chosen.without))
         source.passed = gathered.passed
         return source
@@ -89,9 +89,9 @@ class Source:
 
     def check_split(self, kept: set[str]) -> None:
         """Raise ReadError where the split has no dialogue, or fewer than its list file names."""
-        listed = self._only or frozenset()
+        listed = self._only or {}
         if not kept or len(kept) < len(listed):
-            lost = sorted(listed - kept)
+            lost = [name for key, name in listed.items() if key not in kept]
             expected = f"the {len(listed)} dialogues that the list file names" if lost else "at least one dialogue"
             found = f"{len(kept) or 'none'}" + (f", without {first_few(lost)}" if lost else "")
             raise ReadError(where=self.name, expected=expected, found=found)
