@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,7 +22,7 @@ from dsteval.cli.options import (
 )
 from dsteval.cli.output import emit
 from dsteval.errors import OptionError
-from dsteval.evaluation import Evaluation, Settings, evaluate
+from dsteval.evaluation import Evaluation, Settings, evaluate, system_name
 from dsteval.readers import Source
 from dsteval.render.scores import change_tables, scores_table, slice_tables
 from dsteval.result import document
@@ -66,8 +67,7 @@ def command(
     if reference is not None:
         say(reference, options["ref_format"])
     results = []
-    for text in files:
-        name, path = open_named(text)
+    for name, path in _named(files):
         source = open_shown(path)
         say(source, options["format"])
         with _progress(source) as tick:
@@ -87,6 +87,28 @@ def command(
         for note in [note for result in results for note in result.notes]:
             click.echo(note, err=True)  # a table for machines has no place for it
     emit(tables, document(results), form, out)
+
+
+def _named(files: tuple[str, ...]) -> list[tuple[str | None, str]]:
+    """Name and path of every file; files of one name take their folder's along.
+
+    Raises OptionError where two systems would still have one name.
+    """
+    named = [open_named(text) for text in files]
+    shown = [name or system_name(Path(path).name) for name, path in named]
+    for number, (name, path) in enumerate(named):
+        if name is None and shown.count(shown[number]) > 1:
+            named[number] = (f"{Path(path).absolute().parent.name}/{shown[number]}", path)
+    final = [name or system_name(Path(path).name) for name, path in named]
+    twice = next((name for name in final if final.count(name) > 1), None)
+    if twice is not None:
+        raise OptionError(
+            where="FILE",
+            expected="systems of different names",
+            found=f"{twice!r} twice",
+            remedy="Name them apart, like ours=a.json.",
+        )
+    return named
 
 
 def _lambdas(texts: tuple[str, ...]) -> dict[str, float]:

@@ -122,6 +122,13 @@ class Flattener:
         for slot, value in slots:
             yield names[slot], self.value(value, dialogue, turn, names[slot])
 
+    def utterance(self, value: Any, dialogue: str, turn: int) -> str | None:
+        """What was said, or another text beside the states; null, or not there, is None."""
+        if value is None or isinstance(value, str):
+            return value
+        self.problems.add(dialogue, turn, expected="an utterance or an intent as text", found=shown(value))
+        return None
+
     def glued(self, texts: Any, dialogue: str, turn: int) -> Items:
         """The items of texts 'domain-slot-value', cut at the first two hyphens: a value keeps its own."""
         items: Items = []
@@ -140,7 +147,7 @@ class Flattener:
         """One value: a text, a list of texts as a set of alternatives, null; an integer is read as its text."""
         if value is None or isinstance(value, str):
             return value
-        if isinstance(value, list | tuple | set | frozenset):
+        if isinstance(value, list | tuple | set | frozenset) and not isinstance(value, Pairs):
             if isinstance(value, set | frozenset):
                 value = sorted(value, key=str)
             if value and all(isinstance(part, str) or _is_integer(part) for part in value):

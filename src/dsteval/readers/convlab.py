@@ -41,7 +41,8 @@ class _Convlab(Reader):
             if name is None or number is None:
                 continue
             ref, pred = (turns.flattener.items(state["state"], name, number) for state in (found, predicted))
-            turns.add(name, Turn(number, ref, pred, user=found.get("utterance")))
+            user = turns.flattener.utterance(found.get("utterance"), name, number)
+            turns.add(name, Turn(number, ref, pred, user=user))
         return turns.dialogues(options.updated())
 
 

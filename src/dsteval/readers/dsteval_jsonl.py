@@ -71,7 +71,7 @@ class _Reading:
             if len(set(forms)) > 1:
                 expected = "states or updates throughout, or frames throughout"
                 self.problems.add(
-                    name, None, expected=expected, found=f"some of both ({' and '.join(set(forms))})"
+                    name, None, expected=expected, found=f"some of both ({' and '.join(dict.fromkeys(forms))})"
                 )
         for dialogue in self.turns.dialogues(self.options.updated(self.side)):
             if "update" in self.forms.get(dialogue.id, ()):
@@ -87,7 +87,8 @@ class _Reading:
         name = self.turns.place(line, record.get("dialogue_id"), number, chunk.value, expected)
         if name is None or number is None:
             return
-        turn = Turn(number, system=_text(record.get("system")), user=_text(record.get("user")))
+        system, user = (self.flattener.utterance(record.get(key), name, number) for key in ("system", "user"))
+        turn = Turn(number, system=system, user=user)
         ref_field = self.options.ref_field or "ref"
         given: list[tuple[str, str]] = []
         for key, side in ((ref_field, "ref"), ("pred", "pred"), ("state", self.side), ("update", self.side)):
@@ -176,7 +177,8 @@ class _Reading:
         ):
             self.problems.add(name, number, expected="requested slots as a list of texts", found=shown(requested))
             requested = None
-        return Frame(found["service"], items, _text(found.get("intent")), requested)
+        intent = self.flattener.utterance(found.get("intent"), name, number)
+        return Frame(found["service"], items, intent, requested)
 
     def _items(self, turn: Turn, value: Any, name: str) -> Iterator[tuple[str, str]]:
         for side, pairs in self._by_side(value, "items", name, turn.number):
@@ -192,10 +194,6 @@ class _Reading:
             else:
                 self.problems.add(name, number, expected="items that are [slot, value]", found=shown(pair))
         return items
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
 
 
 DSTEVAL_JSONL = _DstevalJsonl()

@@ -55,7 +55,8 @@ class _LlmDstEval(Reader):
             if place is None or number is None:
                 continue
             ref, pred = (turns.flattener.items(found[key], place, number) for key in (field, "predict"))
-            turns.add(place, Turn(number, ref, pred, found.get("system"), found.get("user")))
+            system, user = (turns.flattener.utterance(found.get(key), place, number) for key in ("system", "user"))
+            turns.add(place, Turn(number, ref, pred, system, user))
         return turns.dialogues(options.updated())
 
 

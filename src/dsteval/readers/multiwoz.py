@@ -60,8 +60,8 @@ def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Itera
             flattener.problems.add(name, number, expected=expected, found=shown(metadata))
             metadata = {}
         items = list(_items(metadata, name, number, flattener))
-        yield one_sided(side, number, items, before, user.get("text"))
-        before = system.get("text")
+        yield one_sided(side, number, items, before, flattener.utterance(user.get("text"), name, number))
+        before = flattener.utterance(system.get("text"), name, number)
 
 
 def _items(metadata: Any, name: str, number: int, flattener: Flattener) -> Iterator[tuple[str, Any]]:

@@ -69,7 +69,7 @@ def _turns(name: str, turns: list[Any], side: Side, flattener: Flattener) -> Ite
         found = fields(value, where)
         speaker = str(found.get("speaker", "")).upper()
         if speaker == "SYSTEM":
-            system = found.get("utterance")
+            system = flattener.utterance(found.get("utterance"), name, number)
             continue
         if speaker != "USER" or not isinstance(found.get("frames"), list):
             expected = "a turn of USER or SYSTEM with frames"
@@ -81,7 +81,7 @@ def _turns(name: str, turns: list[Any], side: Side, flattener: Flattener) -> Ite
         if twice is not None:
             expected = "one frame a service"
             flattener.problems.add(name, number, expected=expected, found=f"{shown(twice)} twice")
-        turn = Turn(number, system=system, user=found.get("utterance"))
+        turn = Turn(number, system=system, user=flattener.utterance(found.get("utterance"), name, number))
         if side == "ref":
             turn.ref_frames = frames
         else:
@@ -102,7 +102,8 @@ def _frame(value: Any, name: str, number: int, flattener: Flattener) -> Frame | 
     requested = state.get("requested_slots")
     pairs = values if isinstance(values, Pairs) else values.items()
     items = [(slot, flattener.value(value, name, number, slot)) for slot, value in pairs]
-    return Frame(service, items, state.get("active_intent"), requested if isinstance(requested, list) else None)
+    intent = flattener.utterance(state.get("active_intent"), name, number)
+    return Frame(service, items, intent, requested if isinstance(requested, list) else None)
 
 
 SGD = _Sgd()

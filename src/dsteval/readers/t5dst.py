@@ -41,6 +41,7 @@ class _T5dst(Reader):
 
 def _read_dialogue(name: str, value: Any, grouped: Grouped) -> None:
     problems, glued = grouped.flattener.problems, grouped.flattener.glued
+    grouped.turns.setdefault(name, [])
     turns = fields(value, f"{problems.source}, dialogue {name!r}").get("turns")
     if turns is None:
         problems.add(name, None, expected='an object with "turns"', found=shown(value))

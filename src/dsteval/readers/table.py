@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.errors import OptionError, ReadError
+from dsteval.errors import OptionError, ReadError, first_few
 from dsteval.readers.base import Flattener, Grouped, Options, Reader, turn_number
 from dsteval.readers.json_text import decode
 from dsteval.readers.source import Source
@@ -50,6 +50,7 @@ class _Table(Reader):
             if not set(_KEYS) <= set(header) or len(set(header)) < len(header):
                 expected = "a header with dialogue_id and turn_id, each column named once"
                 raise ReadError(where=f"{source.name}, line 1", expected=expected, found=", ".join(header[:8]))
+            _check_columns(header, source.name)
             if options.ref_field is not None and options.ref_field not in header:
                 where = f"{source.name}, --ref-field {options.ref_field}"
                 raise OptionError(where=where, expected="a column of the table", found=", ".join(header[:8]))
@@ -60,6 +61,15 @@ class _Table(Reader):
             where = f"{source.name}, line {rows.line_num}"
             raise ReadError(where=where, expected="CSV or TSV", found=str(error)) from None
         return turns.dialogues(options.updated("pred" if "pred" in header else side))
+
+
+def _check_columns(header: list[str], source: str) -> None:
+    """Where slots stand under ref: and pred:, a slot column without is a slip. Raises ReadError for one."""
+    sided = [name for name in header if name.startswith(("ref:", "pred:"))]
+    odd = [name for name in header if "-" in name and name not in sided]
+    if sided and odd:
+        expected = "slot columns that all start with ref: or pred:"
+        raise ReadError(where=f"{source}, line 1", expected=expected, found=first_few(odd))
 
 
 def _delimiter(header: str) -> str:

@@ -62,6 +62,7 @@ def _read_list(source: Source, turns: Grouped) -> None:
 
 def _read_dialogue(name: str, value: Any, turns: Grouped) -> None:
     problems = turns.flattener.problems
+    turns.turns.setdefault(name, [])
     for number, turn in numbered(value, name, problems):
         found = fields(turn, f"{problems.source}, dialogue {name!r}, turn {number}")
         predicted = _predicted(found)
