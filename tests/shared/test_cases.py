@@ -6,15 +6,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dsteval
 from commandline import run
-from dsteval import metrics
 from dsteval.explanation import explain
-from dsteval.readers import Source
-from shared.figures import assert_ends, outcomes_of
+from shared.figures import assert_ends, domain_scores
 
 pytestmark = pytest.mark.shared
 
@@ -117,16 +114,11 @@ def test_markers_of_absence_kept_as_values(shared: Path) -> None:
 @pytest.mark.parametrize("domain", ["hotel", "restaurant"])
 def test_three_conventions_of_a_domain(shared: Path, domain: str) -> None:
     case = read(shared, "04-micro-macro-and-per-domain")
-    outcomes = outcomes_of(Source.of("ref", case["gold"]), Source.of("pred", case["pred"]), domain)
-    active = outcomes.active(domain)
-    touched = np.isin(outcomes.dialogue_of, outcomes.dialogue_of[active])
-    for convention, scored in (
-        ("turns_with_gold", active),
-        ("dialogues_with_domain", touched),
-        ("all_turns", None),
-    ):
-        counts = dsteval.JGA.count(outcomes.with_scope(30, scored))
-        assert float(dsteval.JGA.value(metrics.total(counts))) == case["expect"][f"jga[{domain}|{convention}]"]
+    result = dsteval.evaluate(case["gold"], case["pred"], metrics=["JGA"], by=["domain"])
+    names = {"active": "turns_with_gold", "dialogue": "dialogues_with_domain", "all": "all_turns"}
+    found = {f"jga[{domain}|{names[key]}]": value for key, value in domain_scores(result, domain).items()}
+    assert found == {key: value for key, value in case["expect"].items() if key.startswith(f"jga[{domain}|")}
+    assert len(found) == 3
 
 
 @pytest.mark.parametrize(

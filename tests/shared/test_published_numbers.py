@@ -3,24 +3,20 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import dsteval
 from commandline import run
-from dsteval import metrics, protocol, readers
+from dsteval import protocol, readers
+from dsteval.errors import AlignmentError
 from dsteval.explanation import explain
 from dsteval.readers import Source
 from shared.figures import (
     assert_ends,
+    domain_scores,
     fga_names,
     fga_row,
-    llm_dst_eval,
-    multiwoz21_test,
-    outcomes_of,
     per_cent,
-    t5dst,
-    trade,
 )
 
 pytestmark = pytest.mark.shared
@@ -42,12 +38,20 @@ GCA_FILES = [
 ]
 ATTRACTION = GCA_FILES[0]
 
+LLM = "data/llm_dst_eval/original_first500.json.gz"
+
 FIGURE_1 = "PMUL2563.json"
 
 
 @pytest.fixture
 def somdst(shared: Path) -> Path:
     return shared / "data/fga/somdst_100_dialogues"
+
+
+@pytest.fixture(scope="module")
+def multiwoz21(shared: Path) -> list[dsteval.Dialogue]:
+    """MultiWOZ 2.1 test, read once: the file is large."""
+    return [*readers.read(Source.open(shared / "data/multiwoz21/test.json.zip"), "ref")]
 
 
 @pytest.fixture
@@ -81,17 +85,15 @@ def test_trippy_with_the_dialogue_that_the_script_skips(trippy: Path) -> None:
     assert fga_row(result) == [63.26, 68.69, 71.99, 74.14]
 
 
-def test_trippy_with_the_reference_of_multiwoz_21(shared: Path, trippy: Path) -> None:
-    ref = multiwoz21_test(shared)
-    result = dsteval.evaluate(ref, trippy, protocol="fga-trippy")
+def test_trippy_with_the_reference_of_multiwoz_21(trippy: Path, multiwoz21: list[dsteval.Dialogue]) -> None:
+    result = dsteval.evaluate(multiwoz21, trippy, protocol="fga-trippy")
     assert per_cent(result, "AGA") == 90.75
     assert (result["JGA"].count, result["TurnMatch"].count) == (3926, 5875)
 
 
-def test_predicting_nothing_on_multiwoz_21(shared: Path) -> None:
-    ref = multiwoz21_test(shared)
-    nothing: dict[str, list[dict[str, str]]] = {name: [{}] * len(turns) for name, turns in ref.items()}
-    result = dsteval.evaluate(ref, nothing, metrics=["SlotAccuracy", "SlotRecall", "SlotPrecision"])
+def test_predicting_nothing_on_multiwoz_21(multiwoz21: list[dsteval.Dialogue]) -> None:
+    nothing: dict[str, list[dict[str, str]]] = {d.id: [{}] * len(d.turns) for d in multiwoz21}
+    result = dsteval.evaluate(multiwoz21, nothing, metrics=["SlotAccuracy", "SlotRecall", "SlotPrecision"])
     assert (result.coverage.scored_dialogues, result.coverage.scored_turns) == (1000, 7372)
     assert (per_cent(result, "SlotAccuracy"), result.outcomes.n_slots) == (81.08, 30)
     assert (result["SlotRecall"].value, result["SlotPrecision"].value) == (0.0, None)
@@ -158,14 +160,9 @@ def test_somdst_slot_accuracy_by_number_of_slots(somdst: Path, n_slots: int, exp
 def test_somdst_by_domain(
     somdst: Path, domain: str, where_active: float, in_dialogues_with_it: float, at_every_turn: float
 ) -> None:
-    outcomes = outcomes_of(None, Source.open(somdst), domain)
-    active = outcomes.active(domain)
-    touched = np.isin(outcomes.dialogue_of, outcomes.dialogue_of[active])
-    found = []
-    for scored in (active, touched, None):
-        counts = dsteval.JGA.count(outcomes.with_scope(30, scored))
-        found.append(round(100 * float(dsteval.JGA.value(metrics.total(counts))), 1))
-    assert found == [where_active, in_dialogues_with_it, at_every_turn]
+    result = dsteval.evaluate(None, somdst, metrics=["JGA"], by=["domain"])
+    found = {key: round(100 * (value or 0), 1) for key, value in domain_scores(result, domain).items()}
+    assert found == {"active": where_active, "dialogue": in_dialogues_with_it, "all": at_every_turn}
 
 
 @pytest.mark.parametrize("name", protocol.names())
@@ -244,29 +241,63 @@ def test_t5_zero_shot_attraction(shared: Path) -> None:
 def test_llm_tracker(shared: Path) -> None:
     wanted = [f"{name}(variant={variant})" for name in ("FGA", "TurnMatch") for variant in ("official", "strict")]
     wanted[:2] = [f"{name}@0.5" for name in wanted[:2]]
-    result = dsteval.evaluate(*llm_dst_eval(shared), metrics=wanted)
+    result = dsteval.evaluate(None, shared / LLM, metrics=wanted)
     assert (result.coverage.scored_dialogues, result.coverage.scored_turns) == (500, 3712)
     assert [per_cent(result, name, 4) for name in wanted[:2]] == [52.8405, 52.4504]
     assert [result[name].count for name in wanted[2:]] == [2600, 2583]
 
 
 def test_t5dst_native_output(shared: Path) -> None:
-    result = dsteval.evaluate(*t5dst(shared), metrics=["JGA"], protocol="fga-official")
+    result = dsteval.evaluate(None, shared / "data/t5dst/T5_result.json", metrics=["JGA"], protocol="fga-official")
     assert (result.coverage.scored_dialogues, result.coverage.scored_turns) == (437, 3359)
     assert per_cent(result, "JGA") == 24.89
 
 
 def test_trade_output(shared: Path) -> None:
-    ref, pred = trade(shared)
-    with_none = dsteval.evaluate(ref, pred, metrics=["JGA"], protocol="fga-official")
-    without = dsteval.evaluate(ref, pred, metrics=["JGA"], protocol="gca")
+    file = shared / "data/trade/trade_mwz20_test.json"
+    with_none = dsteval.evaluate(None, file, metrics=["JGA"], protocol="fga-official")
+    without = dsteval.evaluate(None, file, metrics=["JGA"], protocol="gca")
     assert (with_none.coverage.scored_dialogues, with_none.coverage.scored_turns) == (999, 7368)
     assert (per_cent(with_none, "JGA"), per_cent(without, "JGA", 4)) == (47.00, 49.7828)
+
+
+def test_size_of_multiwoz_21(shared: Path, multiwoz21: list[dsteval.Dialogue]) -> None:
+    assert (len(multiwoz21), sum(len(dialogue.turns) for dialogue in multiwoz21)) == (1000, 7372)
+    dev = [*readers.read(Source.open(shared / "data/multiwoz21/val.json.zip"), "ref")]
+    assert (len(dev), sum(len(dialogue.turns) for dialogue in dev)) == (999, 7365)
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "dialogues", "turns"),
+    [
+        ("labes", "56 of 1000 reference dialogues without prediction", 944, 6757),
+        ("pptod", "pmul3688: reference 6 turns, predicted 5", 999, 7366),
+    ],
+)
+def test_what_is_missing_is_told(
+    shared: Path, multiwoz21: list[dsteval.Dialogue], name: str, told: str, dialogues: int, turns: int
+) -> None:
+    pred = shared / f"data/mwzeval/{name}.json.gz"
+    with pytest.raises(AlignmentError, match=told):
+        dsteval.evaluate(multiwoz21, pred, metrics=["JGA"])
+    coverage = dsteval.evaluate(multiwoz21, pred, metrics=["JGA"], missing="skip").coverage
+    assert (coverage.ref_dialogues, coverage.ref_turns) == (1000, 7372)
+    assert (coverage.scored_dialogues, coverage.scored_turns) == (dialogues, turns)
+    assert len(coverage.missing) + len(coverage.left_out) == 1000 - dialogues
+
+
+def test_single_instances_have_no_inherited_errors(shared: Path) -> None:
+    folder = shared / "data/dstc10"
+    result = dsteval.evaluate(folder / "test_labels.json.gz", folder / "teamA01_entry0.json.gz")
+    assert result["JGA"].total == 6588
+    for metric in ["TurnMatch", *fga_names()]:
+        assert result[metric].value is None
+        assert "without dialogues" in result[metric].why
 
 
 def test_lambda_0_and_infinity(shared: Path, somdst: Path, trippy: Path) -> None:
     assert_ends(None, somdst)
     assert_ends(None, trippy, ["trippy"], protocol="fga-trippy")
-    assert_ends(*llm_dst_eval(shared))
+    assert_ends(None, shared / LLM)
     for name in GCA_FILES:
         assert_ends(None, shared / f"data/gca/predictions/{name}.json", protocol="gca")

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
@@ -110,7 +110,7 @@ Catalogue: TypeAlias = Mapping[str, Dataset]
 @cache
 def load() -> Catalogue:
     """The data sets that dsteval knows."""
-    text = resources.files("dsteval.data").joinpath("catalog.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("catalog.toml").read_text(encoding="utf-8")
     return parse(text, "catalog.toml")
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
 from dsteval.readers.base import Flattener, Options, Reader, by_number, numbered, shown, turn_number
-from dsteval.readers.json_text import Pairs, count_keys, decode, keys_in_bytes
+from dsteval.readers.json_text import Pairs, decode, keys_in_bytes
 from dsteval.readers.source import Source
 
 __all__ = ["FGA_JSON"]
@@ -89,7 +89,9 @@ class _Reading:
                     items = self.flattener.items(value, name, number)
                     if self.flattener.problems.turns:
                         return None  # every turn that holds this state counts: not only the first
-                    found = known[text] = (items, count_keys(value))
+                    # Without a problem every key is an item, or a domain of items.
+                    domains = [*map(type, value.values())].count(dict)
+                    found = known[text] = (items, len(items) + domains)
                 keys += found[1]
                 sides.append(found[0])
             turns.append(Turn(number, sides[0], sides[1]))
