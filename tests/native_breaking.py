@@ -114,7 +114,7 @@ def by_values(rng: random.Random, data: bytes) -> bytes:
     """Another value that a tracker may write: most formats still read the file."""
     for _ in range(rng.randrange(1, 4)):
         old = rng.choice([value for value in VALUES if value in data] or [data[:1]])
-        at = data.find(old, rng.randrange(len(data)))
+        at = data.find(old, rng.randrange(len(data) or 1))
         if at >= 0:
             data = data[:at] + rng.choice(OTHERS) + data[at + len(old) :]
     return data or b" "

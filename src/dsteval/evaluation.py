@@ -122,6 +122,8 @@ class Evaluation:
             raise OptionError(unknown("option", odd[0], list(Settings.__annotations__)))
         chosen = load(protocol) if isinstance(protocol, str) else protocol
         settings = options.get("settings", ())
+        if isinstance(settings, str):
+            raise OptionError(where="settings", expected="a list of table.key=value", found=repr(settings))
         self.protocol = chosen.with_settings(settings) if settings else chosen
         self.options = options
         self.policy = _policy(options)
