@@ -21,8 +21,7 @@ class Coverage:
     """Which dialogues and turns of the reference were scored, and which have no partner.
 
     ``missing`` are reference dialogues without prediction, ``extra`` predicted dialogues without reference,
-    ``left_out`` those that the protocol, or --missing skip, leaves out. ``filled`` counts turns that were scored
-    as empty because their prediction is missing. ``differs`` counts the turns where the
+    ``left_out`` those that the protocol, or --missing skip, leaves out. `differs`` counts the turns where the
     reference given separately and the one inside the predictions' file are not the same.
     """
 
@@ -34,7 +33,6 @@ class Coverage:
     extra: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     differs: int = 0
-    filled: int = 0
     lengths: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, object]:
@@ -158,7 +156,6 @@ class Aligner:
         for key, reference in (references or {}).items():
             self.coverage.missing.append(reference.id)
             if self.policy.missing == "empty":
-                self.coverage.filled += len(reference.turns)
                 yield from self._scored(key, _filled(reference, {}))
         self._check()
 
@@ -263,7 +260,6 @@ class Aligner:
         # Keys 0, 2, 4 of a file with holes may count utterances or user turns: that is not for us to guess.
         clear = dialogue.keyed and set(keys) < set(numbers) and (len(keys) < 2 or user_turns(keys) in (None, keys))
         if self.policy.missing == "empty" and clear:
-            self.coverage.filled += len(numbers) - len(keys)
             self.coverage.lengths.append(told)
             return _filled(ref, dict(zip(keys, dialogue.turns, strict=True)), dialogue)
         if self.policy.missing == "skip":

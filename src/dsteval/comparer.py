@@ -66,7 +66,7 @@ class Comparer:
     def __init__(self, keep: Callable[[str], bool] | None = None) -> None:
         self.keep = keep
         self.has_values = self.has_ref = self.has_dialogues = True
-        self.first_seen: dict[str, tuple[str, int, bool]] = {}
+        self.first_seen: dict[str, tuple[str, int]] = {}
         self._dialogues: list[str] = []
         self._offsets = array("q", [0])
         self._slots: dict[str, int] = {}
@@ -96,9 +96,9 @@ class Comparer:
                 before, wrong = wrong, ({} if b == p else _wrong(b, p))
                 row = self._row(turn, (b0, b), (p0, p), (before, wrong), not row)
                 if b is not b0:
-                    active_ref = self._domains_of(b, dialogue, turn, False)
+                    active_ref = self._domains_of(b, dialogue, turn)
                 if p is not p0:
-                    active_pred = self._domains_of(p, dialogue, turn, True)
+                    active_pred = self._domains_of(p, dialogue, turn)
             self._units.extend(row)
             self._active[0].append(active_ref)
             self._active[1].append(active_pred)
@@ -128,7 +128,7 @@ class Comparer:
             right = known - sum(slot in state for slot in wrong)
             pattern = self._pattern(wrong)
             self._units.extend((turn.number, -1, known, 0, right, len(wrong), 0, 0, 0, 0, pattern, flags))
-            self._active[0].append(self._domains_of(state, dialogue, turn, False))
+            self._active[0].append(self._domains_of(state, dialogue, turn))
             self._active[1].append(0)
             for slot in wrong:
                 self._wrong_rows.extend((unit, self._slots[slot], UNKNOWN, UNKNOWN))
@@ -138,15 +138,8 @@ class Comparer:
 
     def add_empty(self, dialogue: Dialogue) -> None:
         """Take in a dialogue of which no slot is kept: every turn is exact, with nothing on either side."""
-        unit = self._offsets[-1]
-        flags = EXACT | PRED_IS_PREVIOUS_REF
-        for turn in dialogue.turns:
-            first = FIRST * (unit == self._offsets[-1])
-            self._units.extend((turn.number, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, flags | first))
-            unit += 1
-        for masks in self._active:
-            masks.extend([0] * len(dialogue.turns))
-        self._close(dialogue, unit, [], [], [])
+        nothing: list[State] = [{}] * len(dialogue.turns)
+        self.add(dialogue, Prepared(nothing, nothing))
 
     def outcomes(self) -> Outcomes:
         """The table of all dialogues added so far."""
@@ -212,7 +205,7 @@ class Comparer:
             before = state
         return cut
 
-    def _domains_of(self, state: State, dialogue: Dialogue, turn: Turn, predicted: bool) -> int:
+    def _domains_of(self, state: State, dialogue: Dialogue, turn: Turn) -> int:
         mask = 0
         for slot in state:
             bit = self._domain_bits.get(slot)
@@ -220,7 +213,7 @@ class Comparer:
                 domain = self._domains.setdefault(domain_of(slot), len(self._domains))
                 bit = self._domain_bits[slot] = 1 << domain
                 self._slots.setdefault(slot, len(self._slots))
-                self.first_seen[slot] = (dialogue.id, turn.number, predicted)
+                self.first_seen[slot] = (dialogue.id, turn.number)
             mask |= bit
         return mask
 

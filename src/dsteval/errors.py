@@ -133,9 +133,6 @@ def unknown(kind: str, name: str, known: Sequence[str], see: str = "") -> str:
     return f"{text} See: {see}." if see and near else text
 
 
-LINE = -1  # stands for the turn where a problem's place is a line of a file
-
-
 class Problems:
     """Collects what is wrong in a source, so that one message tells how much of it and where first.
 
@@ -146,7 +143,7 @@ class Problems:
     def __init__(self, source: str) -> None:
         self.source = source
         self.first: dict[str, str] = {}
-        self.turns: dict[tuple[str, int | None], None] = {}
+        self.places: dict[str, None] = {}  # in order, each once
 
     def add(
         self,
@@ -160,28 +157,22 @@ class Problems:
         remedy: str = "",
     ) -> None:
         """Note a problem; ``slot`` narrows the place, ``line`` names it where no dialogue is known."""
-        if not self.turns:
-            place = ", ".join([line or _place(dialogue, turn)] + ([f"slot {slot!r}"] if slot else []))
+        place = line or f"dialogue {dialogue!r}" + ("" if turn is None else f", turn {turn}")
+        if not self.places:
             self.first = {
-                "where": f"{self.source}, {place}" if self.source else place,
+                "where": ", ".join(filter(None, (self.source, place, slot and f"slot {slot!r}"))),
                 "expected": expected,
                 "found": found,
                 "remedy": remedy,
             }
-        self.turns[line or dialogue, turn if not line else LINE] = None
+        self.places[place] = None
 
     def check(self, total: int, unit: str = "turns") -> None:
         """Raise the first problem, if there was one, as ReadError."""
-        if not self.turns:
+        if not self.places:
             return
-        hit = len(self.turns)
+        hit = len(self.places)
         extent = f"{hit} of {max(total, hit)} {unit}"
         if hit > 1:
-            extent += "; " + first_few([_place(*turn) for turn in self.turns], 3)
+            extent += "; " + first_few(self.places)
         raise ReadError(**self.first, extent=extent)
-
-
-def _place(dialogue: str, turn: int | None) -> str:
-    if turn == LINE:
-        return dialogue
-    return f"dialogue {dialogue!r}" + ("" if turn is None else f", turn {turn}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from dsteval.align import Aligner
 from dsteval.comparer import Comparer
+from dsteval.dialogue import canonical_id
 from dsteval.errors import first_few
 from dsteval.outcomes import Outcomes
 from dsteval.prepare import value_text
@@ -41,7 +42,8 @@ def notes(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
 
 def _coverage(run: _Run) -> Iterator[str]:
     coverage, policy, scope = run.aligner.coverage, run.aligner.policy, run.protocol.scope
-    ruled = [name for name in coverage.left_out if f"{name}:" not in " ".join(coverage.lengths)]
+    ruled_out = {canonical_id(name) for name in scope.leave_out}
+    ruled = [name for name in coverage.left_out if canonical_id(name) in ruled_out]
     if ruled:
         yield f"left out under {run.protocol.name}: {', '.join(ruled)} ({scope.leave_out_why or 'as asked'})"
     if coverage.missing:
@@ -78,7 +80,7 @@ def _slots(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
     else:
         return
     if odd:
-        dialogue, turn, _ = comparer.first_seen[odd[0]]
+        dialogue, turn = comparer.first_seen[odd[0]]
         names = ", ".join(repr(slot) for slot in odd[:8]) + (", ..." if len(odd) > 8 else "")
         yield f"{len(odd)} {said}: {names} (first: dialogue {dialogue!r}, turn {turn})"
 

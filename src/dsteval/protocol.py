@@ -147,7 +147,7 @@ def _setting(text: str, tables: dict[str, Any]) -> tuple[str, Any]:
     """The key and the value of one ``table.key=value``; the value is TOML, or else a bare text."""
     key, equals, raw = text.partition("=")
     key = key.strip()
-    known = [f"{table}.{field}" for table in ("states", "match", "scope") for field in tables[table]]
+    known = [f"{table}.{field}" for table in _TABLES for field in tables[table]]
     if not equals:
         raise OptionError(where=f"--set {text}", expected="table.key=value", remedy=f"Known: {', '.join(known)}.")
     if key not in known:

@@ -27,11 +27,6 @@ CONVENTIONS = ("active", "dialogue", "all")
 _SERVICE = re.compile(r"(.+)_\d+")
 
 
-def service_of(slot: str) -> str:
-    """The service of a slot: all that stands before the first hyphen."""
-    return domain_of(slot)
-
-
 def domain_of_service(slot: str) -> str:
     """The domain of a slot: its service without SGD's number.
 
@@ -43,7 +38,7 @@ def domain_of_service(slot: str) -> str:
     return numbered[1] if numbered else service
 
 
-_BY_SLOT: dict[str, Callable[[str], str]] = {"domain": domain_of_service, "service": service_of, "slot": str}
+_BY_SLOT: dict[str, Callable[[str], str]] = {"domain": domain_of_service, "service": domain_of, "slot": str}
 BY = (*_BY_SLOT, "turn", "dialogue", "length")
 """What ``--by`` takes."""
 

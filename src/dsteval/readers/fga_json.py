@@ -87,7 +87,7 @@ class _Reading:
                     if type(value) is not dict:
                         return None
                     items = self.flattener.items(value, name, number)
-                    if self.flattener.problems.turns:
+                    if self.flattener.problems.places:
                         return None  # every turn that holds this state counts: not only the first
                     # Without a problem every key is an item, or a domain of items.
                     domains = [*map(type, value.values())].count(dict)

@@ -106,12 +106,6 @@ class Source:
         """The files of a folder; of anything else, the source itself."""
         return [self] if self._parts is None else self._parts
 
-    def limited(self, parts: list[Source]) -> Source:
-        """The same source with some of its parts only."""
-        other = Source(self.name, self.data, self._top, parts if self._parts is not None else None, self._schema)
-        other._only, other._without = self._only, self._without
-        return other
-
     @cached_property
     def schema(self) -> list[str]:
         """The slots that a schema.json beside the data lists, as 'service-slot'; empty without one."""

@@ -31,7 +31,7 @@ _LATEX = {
 class Table:
     """Columns with a heading each, rows of cells, and notes below.
 
-    ``right`` tells which columns hold numbers. ``styles`` may colour a row in the terminal. ``tidy`` is the table
+    ``right`` tells which columns hold numbers. ``tidy`` is the table
     to write as CSV where that has another shape than the one for the eye; ``in_tidy`` marks one whose figures
     are in another's tidy table already.
     """
@@ -41,7 +41,6 @@ class Table:
     right: frozenset[int] = frozenset()
     title: str = ""
     notes: list[str] = field(default_factory=list)
-    styles: list[str] = field(default_factory=list)
     tidy: Table | None = None
     in_tidy: bool = False
 

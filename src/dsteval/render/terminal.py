@@ -43,7 +43,6 @@ def _rich(table: Table) -> RichTable:
     for number, name in enumerate(table.columns):
         justify: JustifyMethod = "right" if number in table.right else "left"
         drawn.add_column(Text(printable(name)), justify=justify, overflow="fold")
-    for number, row in enumerate(table.rows):
-        style = table.styles[number] if table.styles else None
-        drawn.add_row(*(Text(printable(text(cell))) for cell in row), style=style or None)
+    for row in table.rows:
+        drawn.add_row(*(Text(printable(text(cell))) for cell in row))
     return drawn
