@@ -16,7 +16,6 @@ from dsteval.data.fetch import Progress, resolve
 from dsteval.dialogue import Dialogue, Side
 from dsteval.errors import OptionError, ProtocolError, unknown
 from dsteval.metrics import Counts, Metric, parse, total
-from dsteval.metrics.base import weights
 from dsteval.metrics.fga import FGA
 from dsteval.notes import notes
 from dsteval.outcomes import Outcomes
@@ -24,7 +23,7 @@ from dsteval.prepare import Prepared, Preparer
 from dsteval.protocol import Protocol, load
 from dsteval.readers import Source
 from dsteval.result import Result, Score, SliceScores, score
-from dsteval.slices import BY, Slicer
+from dsteval.slices import BY, Slice, Slicer
 from dsteval.values.slots import MULTIWOZ, SPELLINGS
 
 __all__ = ["Evaluation", "Input", "Settings", "evaluate", "label_of", "open_input", "open_source", "system_name"]
@@ -241,10 +240,17 @@ class Evaluation:
         return outcomes.with_scope(len(self.inventory(outcomes)))
 
     def scores(
-        self, metrics: Mapping[str, Metric], outcomes: Outcomes, part: str = ""
+        self,
+        metrics: Mapping[str, Metric],
+        outcomes: Outcomes,
+        part: Slice | None = None,
+        counted: dict[tuple[object, ...], Counts] | None = None,
     ) -> tuple[list[Score], dict[str, Counts]]:
-        """Count, sum and divide; ``part`` names a slice in the signatures."""
-        cached: dict[tuple[object, ...], Counts] = {}
+        """Count, sum and divide, for a slice its own dialogues only.
+
+        ``counted`` holds what these outcomes have been counted for already, and takes in the rest.
+        """
+        counted = {} if counted is None else counted
         counts: dict[str, Counts] = {}
         scores = []
         for text, metric in metrics.items():
@@ -253,10 +259,11 @@ class Evaluation:
             if why is not None:
                 scores.append(Score(text, None, None, None, signature, why=why))
                 continue
-            if metric.count_key not in cached:
-                cached[metric.count_key] = metric.count(outcomes)
-            counts[text] = cached[metric.count_key]
-            scores.append(score(metric, text, total(counts[text]), signature))
+            if metric.count_key not in counted:
+                counted[metric.count_key] = metric.count(outcomes)
+            counts[text] = counted[metric.count_key]
+            own = counts[text] if part is None or part.rows is None else counts[text][part.rows]
+            scores.append(score(metric, text, total(own), signature))
         return scores, counts
 
     def slices(
@@ -269,23 +276,23 @@ class Evaluation:
         odd = sorted(set(own) - set(seen.get("domain", own)))
         if odd:
             raise OptionError(unknown("domain in --domain-lambda", odd[0], sorted(seen["domain"])))
+        counted: dict[tuple[object, ...], Counts] = {}
         for slicer in slicers:
             for one in slicer.slices(outcomes, inventory):
                 wanted = dict(metrics)
                 if one.by == "domain" and one.key in own:
                     wanted = _at_lambda(metrics, self._resolved(FGA), own[one.key])
-                scores, _ = self.scores(wanted, one.outcomes, f"{one.by}={one.key}:{one.convention}")
-                turns = int(weights(one.outcomes).sum())
-                yield SliceScores(one.by, one.key, one.convention, turns, tuple(scores))
+                scores, _ = self.scores(wanted, one.outcomes, one, None if one.rows is None else counted)
+                yield SliceScores(one.by, one.key, one.convention, one.turns, tuple(scores))
 
-    def signature(self, metric: Metric, outcomes: Outcomes, part: str = "") -> str:
+    def signature(self, metric: Metric, outcomes: Outcomes, part: Slice | None = None) -> str:
         """Every setting that can move a number, the version last."""
         coverage = self.aligner.coverage
         policy = [f"missing:{self.policy.missing}"] if self.policy.missing != "error" else []
         policy += [f"extra:{self.policy.extra}"] if self.policy.extra != "error" else []
         parts = [
             str(metric),
-            *([f"slice:{part}"] if part else []),
+            *([f"slice:{part.by}={part.key}:{part.convention}"] if part else []),
             f"proto:{self.protocol.label}",
             f"turns:{coverage.scored_turns}/{coverage.ref_turns}",
             f"ref:{self.aligner.fingerprint}",

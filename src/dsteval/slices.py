@@ -16,6 +16,7 @@ import numpy as np
 
 from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue, Turn
+from dsteval.metrics.base import weights
 from dsteval.outcomes import Array, Outcomes
 from dsteval.prepare import Prepared
 from dsteval.values.slots import domain_of
@@ -44,12 +45,23 @@ BY = (*_BY_SLOT, "turn", "dialogue", "length")
 
 
 class Slice(NamedTuple):
-    """One slice: what it is by, its key, the convention, and its outcomes with the turns that count."""
+    """One slice: what it is by, its key, the convention, and its outcomes with the turns that count.
+
+    A slice of whole dialogues has their positions as ``rows`` instead: counts are per dialogue as they stand.
+    """
 
     by: str
     key: str
     convention: str
     outcomes: Outcomes
+    rows: Array | None = None
+
+    @property
+    def turns(self) -> int:
+        """How many turns count."""
+        if self.rows is not None:
+            return int(np.diff(self.outcomes.offsets)[self.rows].sum())
+        return int(weights(self.outcomes).sum())
 
 
 class Slicer:
@@ -103,14 +115,16 @@ class Slicer:
                 yield Slice(self.by, key, convention, outcomes.with_scope(n_slots, _turns(outcomes, convention)))
 
     def _by_turn(self, whole: Outcomes) -> Iterator[Slice]:
-        lengths = np.diff(whole.offsets)
         if self.by == "dialogue":
             for number, name in enumerate(whole.dialogues):
-                yield Slice(self.by, name, "all", whole.with_scope(whole.n_slots, whole.dialogue_of == number))
-            return
-        keys = whole.turn if self.by == "turn" else lengths[whole.dialogue_of]
-        for key in np.unique(keys):
-            yield Slice(self.by, str(key), "all", whole.with_scope(whole.n_slots, keys == key))
+                yield Slice(self.by, name, "all", whole, np.array([number]))
+        elif self.by == "length":
+            lengths = np.diff(whole.offsets)
+            for length in np.unique(lengths):
+                yield Slice(self.by, str(length), "all", whole, np.flatnonzero(lengths == length))
+        else:
+            for turn in np.unique(whole.turn):
+                yield Slice(self.by, str(turn), "all", whole.with_scope(whole.n_slots, whole.turn == turn))
 
 
 def _turns(outcomes: Outcomes, convention: str) -> Array | None:
