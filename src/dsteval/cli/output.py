@@ -7,10 +7,12 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TextIO
+
+import click
 
 from dsteval.errors import OptionError
 from dsteval.render.table import FORMS, Table
@@ -27,12 +29,17 @@ def emit(
     form: str | None,
     out: str | None,
     text: Callable[[Any], None] | None = None,
+    remarks: Iterable[str] = (),
 ) -> None:
     """Write tables, or the JSON document, in the form asked for, to stdout or a file.
 
-    ``text`` prints the text form where that is more than tables.
+    ``text`` prints the text form where that is more than tables. ``remarks`` go to stderr with CSV, which has no
+    place for them; the other forms hold them.
     """
     form = _form(form, out)
+    if form == "csv":
+        for remark in remarks:
+            click.echo(remark, err=True)
     if form == "text":
         from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
 

@@ -83,10 +83,8 @@ def command(
             )
         results.append(result)
     tables = [scores_table(results, paper=not metrics), *slice_tables(results), *change_tables(results)]
-    if form == "csv" or (out is not None and out.endswith(".csv")):
-        for note in [note for result in results for note in result.notes]:
-            click.echo(note, err=True)  # a table for machines has no place for it
-    emit(tables, document(results), form, out)
+    remarks = [note for result in results for note in result.notes]
+    emit(tables, document(results), form, out, remarks=remarks)
 
 
 def _named(files: tuple[str, ...]) -> list[tuple[str | None, str]]:
@@ -95,11 +93,11 @@ def _named(files: tuple[str, ...]) -> list[tuple[str | None, str]]:
     Raises OptionError where two systems would still have one name.
     """
     named = [open_named(text) for text in files]
-    shown = [name or system_name(Path(path).name) for name, path in named]
+    plain = [name or system_name(Path(path).name) for name, path in named]
     for number, (name, path) in enumerate(named):
-        if name is None and shown.count(shown[number]) > 1:
-            named[number] = (f"{Path(path).absolute().parent.name}/{shown[number]}", path)
-    final = [name or system_name(Path(path).name) for name, path in named]
+        if name is None and plain.count(plain[number]) > 1:
+            named[number] = (f"{Path(path).absolute().parent.name}/{plain[number]}", path)
+    final = [name or short for (name, _), short in zip(named, plain, strict=True)]
     twice = next((name for name in final if final.count(name) > 1), None)
     if twice is not None:
         raise OptionError(
