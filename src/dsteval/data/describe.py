@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,6 @@ from dsteval.readers.files import Gathered, gather, selected
 __all__ = ["Description", "describe"]
 
 PROTOCOL = "exact"
-_LIST_FILES = ("testlistfile", "vallistfile")
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -75,10 +72,11 @@ def describe(
     options = readers.Options(ref_field=ref_field)
     found = []
     for name, opened in _opened(text, progress, catalogue):
-        if _has_lists(opened):
-            found += _by_lists(name, gather(opened), format, options)
+        gathered = gather(opened)
+        if gathered.lists and not gathered.split:
+            found += _by_lists(name or gathered.name, gathered, format, options)
         else:
-            source = Source.open(opened)
+            source = Source.gathered(gathered)
             tally = _Tally(name or source.name)
             for dialogue in readers.read(source, "ref", format, options):
                 tally.add(dialogue)
@@ -98,29 +96,14 @@ def _opened(text: str, progress: Progress | None, catalogue: Catalogue) -> Itera
         yield name, resolve(name, progress=progress, catalogue=catalogue) or name
 
 
-def _has_lists(opened: str | Path) -> bool:
-    """Whether list files tell the splits of what is opened whole."""
-    place = Path(opened)
-    names: list[str] = []
-    with suppress(OSError, zipfile.BadZipFile):  # the reader tells better what is wrong with it
-        if place.is_dir():
-            names = [inside.name for inside in place.iterdir()]
-        elif place.is_file() and zipfile.is_zipfile(place):
-            with zipfile.ZipFile(place) as archive:
-                names = [Path(entry).name for entry in archive.namelist()]
-    return any(name.casefold().startswith(_LIST_FILES) for name in names)
-
-
 def _by_lists(name: str, gathered: Gathered, format: str | None, options: readers.Options) -> list[Description]:
     """A row for each split: train is what no list names."""
-    parts = [Source(file.name, file.data) for file in selected(gathered).files]
-    source = Source(gathered.name, parts=parts) if len(parts) > 1 else Source(gathered.name, parts[0].data)
-    name = name or gathered.name
+    source = Source.gathered(gathered)
     train = _Tally(f"{name}/train")
     tallies = [train]
     tally_of: dict[str, _Tally] = {}
-    for split, key in (("dev", "val"), ("test", "tes")):
-        if key in gathered.lists:
+    for split in ("dev", "test"):
+        if split in gathered.lists:
             tallies.append(_Tally(f"{name}/{split}"))
             only = selected(replace(gathered, split=split)).only or []
             tally_of |= dict.fromkeys(map(canonical_id, only), tallies[-1])

@@ -16,14 +16,11 @@ from dsteval.errors import ReadError, first_few
 
 __all__ = ["File", "Gathered", "Selection", "gather", "selected"]
 
-# Names under which people ask for a split -> how files of that split may begin.
-_SPLITS = {
-    "test": ("test",),
-    "dev": ("dev", "val"),
-    "val": ("dev", "val"),
-    "validation": ("dev", "val"),
-    "train": ("train",),
-}
+# Split -> how files of it may begin; and other names under which people ask for one.
+_STARTS = {"test": ("test",), "dev": ("dev", "val"), "train": ("train",)}
+_SPLITS = {**{split: split for split in _STARTS}, "val": "dev", "validation": "dev"}
+# How MultiWOZ's list files begin -> the split whose dialogues they name.
+_LISTS = {"testlistfile": "test", "vallistfile": "dev"}
 # Beside the data of known data sets and tools: texts, programs, lists of values, and a scorer's own output.
 _BESIDE = ("readme", "license", "ontology", "dialogues_and_metrics")
 _NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".toml", ".log", ".png", ".svg")
@@ -52,9 +49,10 @@ class Gathered:
 
 @dataclass
 class Selection:
-    """The files of data, and the dialogues of them to keep (``only``; None: all) and to leave (``without``)."""
+    """The files of data and those passed over, the dialogues to keep (``only``; None: all) and to leave."""
 
     files: list[File]
+    passed: list[str]
     only: list[str] | None = None
     without: list[str] = field(default_factory=list)
 
@@ -84,7 +82,7 @@ def _gathered(text: str) -> Gathered:
         raise ReadError(where=text, expected="files that the pattern matches", found="none")
     if place.name.casefold() in _SPLITS and place.parent.exists() and place.parent != Path():
         gathered = _sorted(f"{place.parent.name}/{place.name}", list(_files(place.parent)))
-        gathered.split = place.name.casefold()
+        gathered.split = _SPLITS[place.name.casefold()]
         return gathered
     raise ReadError(where=text, expected="a file or a folder that can be read", found="no such file or folder")
 
@@ -146,8 +144,9 @@ def _sorted(name: str, files: list[File]) -> Gathered:
     gathered = Gathered(name, [])
     for file in files:
         low = file.name.casefold()
-        if low.startswith(("testlistfile", "vallistfile")):
-            gathered.lists[low[:3]] = file.data
+        listed = next((split for start, split in _LISTS.items() if low.startswith(start)), None)
+        if listed is not None:
+            gathered.lists[listed] = file.data
         elif low == "schema.json" and len(files) > 1:
             gathered.schema = file.data
         elif len(files) == 1 or not (low.endswith(_NO_DATA) or low.startswith(_BESIDE)):
@@ -167,21 +166,19 @@ def selected(gathered: Gathered) -> Selection:
     file or a folder a split. Raises ReadError where neither tells the split apart.
     """
     files = gathered.files
-    whole = [file for file in files if file.name.casefold() == "data.json"]
-    whole = whole if gathered.lists else []
+    passed = gathered.passed
+    whole = [file for file in files if file.name.casefold() == "data.json"] if gathered.lists else []
     if whole:
-        gathered.passed += [file.path for file in files if file not in whole]
-    files = whole or files
+        passed = [*passed, *(file.path for file in files if file not in whole)]
+        files = whole
     if not gathered.split:
-        return Selection(files)
-    starts = _SPLITS[gathered.split]
-    if whole and gathered.lists:
-        lists = {key: _names(data) for key, data in gathered.lists.items()}
-        wanted = "tes" if starts[0] == "test" else "val"
-        if starts[0] == "train" and len(lists) == 2:
-            return Selection(files, without=[name for names in lists.values() for name in names])
-        if wanted in lists:
-            return Selection(files, only=lists[wanted])
+        return Selection(files, passed)
+    lists = {split: _names(data) for split, data in gathered.lists.items()} if whole else {}
+    if gathered.split in lists:
+        return Selection(files, passed, only=lists[gathered.split])
+    if gathered.split == "train" and len(lists) == len(_LISTS):
+        return Selection(files, passed, without=[name for names in lists.values() for name in names])
+    starts = _STARTS[gathered.split]
     chosen = [
         file for file in files if any(p.casefold().startswith(starts) for p in PurePosixPath(file.path).parts)
     ]
@@ -192,7 +189,7 @@ def selected(gathered: Gathered) -> Selection:
             found=first_few([file.path for file in gathered.files]),
             remedy="MultiWOZ's list files are testListFile and valListFile; train needs both.",
         )
-    return Selection(chosen)
+    return Selection(chosen, passed)
 
 
 def _names(data: bytes) -> list[str]:

@@ -14,7 +14,7 @@ import msgspec
 
 from dsteval.dialogue import canonical_id
 from dsteval.errors import ReadError, first_few
-from dsteval.readers.files import File, gather, selected
+from dsteval.readers.files import File, Gathered, gather, selected
 from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure, plain
 
 __all__ = ["Source", "schema_slots"]
@@ -62,7 +62,11 @@ class Source:
         ``.gz`` and ``.zip`` are unpacked. ``FOLDER/test`` or ``data.zip/test`` takes one split of a data set, by
         its list files or its files' names. Raises ReadError for what does not exist, cannot be read or is empty.
         """
-        gathered = gather(path)
+        return cls.gathered(gather(path))
+
+    @classmethod
+    def gathered(cls, gathered: Gathered) -> Source:
+        """The source of files in memory. Raises ReadError where one is empty, or the split cannot be told."""
         chosen = selected(gathered)
         parts = [cls(file.name, _filled(file)) for file in chosen.files]
         source = cls(gathered.name, parts=parts, schema=gathered.schema)
@@ -71,7 +75,7 @@ class Source:
         if chosen.only is not None:
             source._only = {canonical_id(name): name for name in chosen.only}
         source._without = frozenset(map(canonical_id, chosen.without))
-        source.passed = gathered.passed
+        source.passed = chosen.passed
         return source
 
     @classmethod
