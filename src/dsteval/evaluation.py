@@ -6,13 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from dsteval import readers
 from dsteval._version import __version__
 from dsteval.align import Aligner, Policy
 from dsteval.comparer import Comparer
-from dsteval.data.fetch import Progress, resolve
 from dsteval.dialogue import Dialogue, Side
 from dsteval.errors import OptionError, ProtocolError, unknown
 from dsteval.metrics import Counts, Metric, parse, total
@@ -25,6 +24,9 @@ from dsteval.readers import Source
 from dsteval.result import Result, Score, SliceScores, score
 from dsteval.slices import BY, Slice, Slicer
 from dsteval.values.slots import MULTIWOZ, SPELLINGS
+
+if TYPE_CHECKING:
+    from dsteval.data.fetch import Progress
 
 __all__ = ["Evaluation", "Input", "Settings", "evaluate", "label_of", "open_input", "open_source", "system_name"]
 
@@ -174,7 +176,7 @@ class Evaluation:
         references = None
         if ref is not None:
             self.aligner.ref_source = ref.name if isinstance(ref, Source) else "reference"
-            references = _dialogues(ref, "ref", options.get("ref_format"), readers.Options(False, field))
+            references = _references(ref, options.get("ref_format"), readers.Options(False, field))
         for one in (ref, pred):
             if isinstance(one, Source) and not self.schema:
                 self.schema = [preparer.slot(name) for name in one.schema]
@@ -335,6 +337,10 @@ def open_source(text: str, progress: Progress | None = None) -> Source:
     A data set that is not cached is fetched, which ``progress`` can show; what lies on disk under its name wins.
     Raises ReadError for what cannot be read, and as ``data.fetch.fetch`` does for what cannot be had.
     """
+    if os.path.exists(text):  # noqa: PTH110 - Path.exists raises for a name that is too long
+        return Source.open(text)
+    from dsteval.data.fetch import resolve  # only a name that is no path asks for it
+
     place = resolve(text, progress=progress)
     source = Source.open(text if place is None else place)
     if place is not None:
@@ -376,6 +382,19 @@ _SUFFIXES = frozenset({"csv", "gz", "json", "jsonl", "tsv", "txt", "zip"})
 def label_of(source: Source | Iterable[Dialogue]) -> str:
     """How messages and results call a source."""
     return source.name if isinstance(source, Source) else "predictions"
+
+
+def _references(
+    ref: Source | Iterable[Dialogue], format: str | None, options: readers.Options
+) -> Iterable[Dialogue]:
+    """The reference's dialogues. They are held in memory to be paired, so a second system need not read them."""
+    if not isinstance(ref, Source):
+        return ref
+    key = (format, options)
+    if key not in ref.kept:
+        ref.kept[key] = list(readers.read(ref, "ref", format, options))
+    dialogues: list[Dialogue] = ref.kept[key]
+    return dialogues
 
 
 def _dialogues(

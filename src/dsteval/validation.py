@@ -66,7 +66,7 @@ def validate(
         slots, values = run.preparer.distinct("ref")
     said: tuple[str, ...] = ()
     if ref is not None or "ref" in sides or "marks" in sides:
-        said = _paired(Evaluation(protocol, **options), source, ref)
+        said = _paired(Evaluation(protocol, **options), dialogues, ref, label_of(source))
     return Report(
         label_of(source),
         found.reader.name,
@@ -124,9 +124,9 @@ def _check_self(run: Evaluation, dialogues: Iterable[Dialogue], name: str) -> st
     )
 
 
-def _paired(run: Evaluation, source: Source, ref: Source | None) -> tuple[str, ...]:
+def _paired(run: Evaluation, dialogues: Iterable[Dialogue], ref: Source | None, name: str) -> tuple[str, ...]:
     """What scoring the file would note; raises what scoring would raise."""
     comparer = Comparer()
-    for dialogue, prepared in run.pairs(source, ref):
+    for dialogue, prepared in run.pairs(dialogues, ref, name):
         run.compare(comparer, dialogue, prepared)
     return tuple(notes(run, run.scoped(comparer), comparer))

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dsteval.data import catalog
-from dsteval.data.fetch import unverified
 from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.evaluation import open_source
 from dsteval.protocol import MOST_SLOTS
@@ -200,6 +198,9 @@ def open_shown(text: str) -> Source:
 
 def say_unverified(text: str) -> None:
     """Tell on stderr which part of a data set, NAME or NAME/SPLIT, could not be verified."""
+    from dsteval.data import catalog
+    from dsteval.data.fetch import unverified
+
     name, _, split = text.partition("/")
     dataset = catalog.find(name, catalog.load())
     chosen = dataset.split(split) if split else None

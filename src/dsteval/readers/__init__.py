@@ -73,6 +73,13 @@ def detect(source: Source) -> Detected:
 
     Raises ReadError where none fits, where two do (the user is asked), or where the files of a folder differ.
     """
+    if "detected" not in source.kept:
+        source.kept["detected"] = _detect(source)
+    detected: Detected = source.kept["detected"]
+    return detected
+
+
+def _detect(source: Source) -> Detected:
     with not_too_deep(source):
         found = [(part.name, _fits(part)) for part in source.parts]
     fitting = {detected.reader.name: detected for _, fits in found for detected in fits}

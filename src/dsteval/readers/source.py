@@ -33,7 +33,8 @@ class Source:
     """Bytes under a name, or Python objects in the form of decoded JSON.
 
     ``name`` is how messages call it. A folder or an archive is a source whose ``parts`` are its files of data;
-    ``schema`` is the slot list that a schema.json beside them gives, ``passed`` names files that are no data.
+    ``schema`` is the slot list that a schema.json beside them gives, ``passed`` names files that are no data,
+    ``kept`` holds what was found out about the source, so that it is not found out again.
     ``keeps`` tells which dialogues belong to the split that was asked for.
     """
 
@@ -54,6 +55,7 @@ class Source:
         self._without: frozenset[str] = frozenset()
         self._record: Any = None
         self.passed: list[str] = []
+        self.kept: dict[object, Any] = {}
 
     @classmethod
     def open(cls, path: str | Path) -> Source:
