@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["Dialogue", "Frame", "Item", "Items", "Side", "Turn", "Value", "canonical_id"]
+__all__ = ["Choice", "Dialogue", "Frame", "Item", "Items", "Side", "Turn", "Value", "canonical_id"]
 
 Value: TypeAlias = str | tuple[str, ...] | None
 """A value as written: a text, several accepted texts, or null."""
@@ -32,12 +32,21 @@ class Frame(msgspec.Struct):
     requested: list[str] | None = None
 
 
+class Choice(msgspec.Struct):
+    """What a tracker of TripPy's kind chose for one slot at a turn: the class, and the running value as written."""
+
+    slot: str
+    kind: str
+    value: str
+
+
 class Turn(msgspec.Struct):
     """One user turn: the system utterance before it, the user's, and the state of either side.
 
     ``number`` is the turn's key as the file gives it. A side that the file lacks is None. ``ref_frames`` and
     ``pred_frames`` hold the states per service where the file has services; ``bits`` the right/wrong marks
-    of a file without values.
+    of a file without values. Beside the predicted state, a file may also tell what the tracker changed at
+    this turn (``pred_update``) and which class it chose for each slot (``choices``).
     """
 
     number: int
@@ -48,6 +57,8 @@ class Turn(msgspec.Struct):
     ref_frames: list[Frame] | None = None
     pred_frames: list[Frame] | None = None
     bits: list[int] | None = None
+    pred_update: Items | None = None
+    choices: list[Choice] | None = None
 
 
 class Dialogue(msgspec.Struct):
