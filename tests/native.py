@@ -8,7 +8,7 @@ from typing import Any
 import commandline
 from commandline import Ran, run
 from dsteval import readers
-from dsteval.dialogue import Dialogue, Items, Side, Turn
+from dsteval.dialogue import Choice, Dialogue, Items, Side, Turn, canonical_id
 from dsteval.errors import DstevalError
 from dsteval.readers import Source
 
@@ -114,16 +114,40 @@ def story(
     user: bool = False,
     numbers: tuple[tuple[int, ...], ...] = ((0, 1, 2), (0, 1)),
     gaps: bool = False,
+    lower: bool = False,
 ) -> list[Dialogue]:
-    """The dialogues of a file that tells the story, with those of its texts that the format holds."""
+    """The dialogues of a file that tells the story, with those of its texts that the format holds.
+
+    ``lower`` is for formats that write the names of dialogues in lower case and without ``.json``.
+    """
     found = []
     for name, keys in zip(REF, numbers, strict=True):
         turns = [
             Turn(key, items(ref), items(pred), said[0] if system else None, said[1] if user else None)
             for key, ref, pred, said in zip(keys, REF[name], PRED[name], TEXTS[name], strict=True)
         ]
-        found.append(Dialogue(name, turns, gaps=gaps))
+        found.append(Dialogue(canonical_id(name) if lower else name, turns, gaps=gaps))
     return found
+
+
+def updated(dialogues: list[Dialogue], *updates: str) -> list[Dialogue]:
+    """The dialogues with what the tracker changed at each of their turns, one after the other."""
+    turns = [turn for dialogue in dialogues for turn in dialogue.turns]
+    for turn, update in zip(turns, updates, strict=True):
+        turn.pred_update = items(update)
+    return dialogues
+
+
+def chosen(dialogues: list[Dialogue], *choices: str) -> list[Dialogue]:
+    """The dialogues as TripPy writes them: every slot on both sides, and ``"kind value"`` chosen for each."""
+    turns = [turn for dialogue in dialogues for turn in dialogue.turns]
+    for turn, text in zip(turns, choices, strict=True):
+        turn.choices = [Choice(slot, *str(choice).split(" ", 1)) for slot, choice in items(text)]
+        for state in (turn.ref, turn.pred):
+            assert state is not None
+            held = dict(state)
+            state[:] = [(choice.slot, held.get(choice.slot, "none")) for choice in turn.choices]
+    return dialogues
 
 
 @dataclass(frozen=True)

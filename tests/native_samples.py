@@ -1,7 +1,8 @@
 """Every made-up file of tests/formats, with the dialogues that it holds."""
 
-from dsteval.dialogue import Dialogue, Frame, Items, Turn
-from native import Sample, items, story
+from dsteval.dialogue import Choice, Dialogue, Frame, Items, Turn
+from native import Sample, items, story, updated
+from native_trackers import CHANGES, TRACKERS
 
 STORIES = [
     Sample("trade/all_prediction_TRADE.json", "trade", story()),
@@ -10,12 +11,13 @@ STORIES = [
     Sample("t5dst/T5_prediction.json", "t5dst", story()),
     Sample("somdst/preds_0.json", "somdst", story(numbers=((0, 1, 3), (0, 2)), gaps=True)),
     Sample("convlab/predictions.json", "convlab", story(user=True)),
-    Sample("llm_dst_eval/original.json", "llm_dst_eval", story(True, True)),
+    Sample("llm_dst_eval/original.json", "llm_dst_eval", updated(story(True, True), *CHANGES)),
     Sample("table/cells.csv", "table", story(True, True)),
     Sample("table/columns.tsv", "table", story()),
     Sample("fga-json/result.json", "fga-json", story()),
     Sample("fga-text", "fga-text", story(True, True)),
     Sample("dsteval-jsonl/both.jsonl", "dsteval-jsonl", story(True, True)),
+    *TRACKERS,
 ]
 """Files that hold both sides of one and the same story."""
 
@@ -66,8 +68,55 @@ _JSONL_FRAMES = [
     Dialogue("9_00002", [Turn(0, items("hotel-stars=3; hotel-stars=3"), items("hotel-stars=dontcare"))], True),
 ]
 
+_JSONL_CHOICES = [
+    Dialogue(
+        "MUL9001.json",
+        [
+            Turn(
+                0,
+                items("hotel-area=north"),
+                items("hotel-area=north"),
+                pred_update=items("hotel-area=east; hotel-area=north"),
+                choices=[Choice("hotel-area", "inform", "§§north"), Choice("train-day", "none", "none")],
+            ),
+            Turn(1, items("hotel-area=north"), items("hotel-area=friday"), pred_update=[], choices=[]),
+            Turn(2, [], [], pred_update=[("hotel-area", None), *items("train-day=10:15+10-15")]),
+        ],
+    ),
+]
+
 OTHERS = [
     Sample("dsteval-jsonl/frames.jsonl", "dsteval-jsonl", _JSONL_FRAMES),
+    Sample("dsteval-jsonl/choices.jsonl", "dsteval-jsonl", _JSONL_CHOICES),
+    Sample(
+        "belief-text/bare.csv",
+        "belief-text",
+        [
+            Dialogue(
+                "mul9001",
+                [
+                    Turn(0, [], []),
+                    Turn(1, items("hotel-area=north"), items("hotel-area=north; hotel-area=north; hotel-stars=")),
+                ],
+                doubles=True,
+            ),
+            _two("pmul9002", ("train-day=friday", "train-day="), ("train-day=friday", "")),
+        ],
+    ),
+    Sample(
+        "icdst/mw24_test.json",
+        "icdst",
+        [
+            _one(
+                "MUL9001.json",
+                "hotel-area=north",
+                "hotel-area=north; hotel-name=rose-garden|rose-garden-house; train-book people=2",
+                texts=" / a room in the north\nwhich one ? / the rose-garden , and a train",
+            ),
+            _one("PMUL9002.json", "train-day=dontcare", texts=" / any train"),
+        ],
+        both=False,
+    ),
     Sample(
         "trippy-bits/trippy_result.json",
         "trippy-bits",

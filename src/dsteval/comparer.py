@@ -22,10 +22,12 @@ from dsteval.outcomes import (
     Array,
     Outcomes,
 )
-from dsteval.prepare import Prepared, PreparedValue, State
+from dsteval.prepare import Prepared, State
+from dsteval.tallies import TALLIES, Pair
+from dsteval.values.matchers import Matcher, PreparedValue, matches, same_ref
 from dsteval.values.slots import domain_of
 
-__all__ = ["Comparer", "matches", "same_ref"]
+__all__ = ["Comparer"]
 
 Wrong: TypeAlias = dict[str, tuple[PreparedValue | None, PreparedValue | None]]
 Row: TypeAlias = tuple[int, ...]
@@ -33,38 +35,25 @@ Row: TypeAlias = tuple[int, ...]
 _PATTERN, _FLAGS = UNIT.index("pattern"), UNIT.index("flags")
 
 
-def matches(ref: PreparedValue, pred: PreparedValue) -> bool:
-    """Whether a predicted value is right: equal, or every guess inside the accepted set.
-
-    >>> matches(frozenset({"cheap", "moderate"}), "cheap"), matches("cheap", frozenset({"cheap", "moderate"}))
-    (True, False)
-    """
-    if isinstance(ref, str):
-        return ref == pred
-    return pred in ref if isinstance(pred, str) else pred <= ref
-
-
-def same_ref(before: PreparedValue | None, now: PreparedValue | None) -> bool:
-    """Whether a reference value stayed: equal, or the accepted sets share a value.
-
-    >>> same_ref("19:30", frozenset({"19:30", "7:30 pm"}))
-    True
-    """
-    if before == now or before is None or now is None:
-        return before == now
-    if isinstance(before, str):
-        return not isinstance(now, str) and before in now
-    return now in before if isinstance(now, str) else not before.isdisjoint(now)
-
-
 class Comparer:
     """Compares dialogues one after the other; ``outcomes`` is the table of all of them.
 
-    ``keep`` limits the comparison to some slots: the outcome is that of states cut down to them.
+    ``keep`` limits the comparison to some slots: the outcome is that of states cut down to them. ``matcher`` tells
+    when a value is right, equality if there is none; ``tallies`` name what is counted per turn in addition.
     """
 
-    def __init__(self, keep: Callable[[str], bool] | None = None) -> None:
+    def __init__(
+        self,
+        keep: Callable[[str], bool] | None = None,
+        matcher: Matcher | None = None,
+        tallies: Sequence[str] = (),
+    ) -> None:
         self.keep = keep
+        self._matcher = matcher
+        # Equal states need no look where every value is right against itself.
+        self._reflexive = matcher is None or matcher.reflexive
+        self._tallies = {name: TALLIES[name] for name in tallies}
+        self._tallied: dict[str, list[tuple[float, ...]]] = {name: [] for name in tallies}
         self.has_values = self.has_ref = self.has_dialogues = True
         self.first_seen: dict[str, tuple[str, int]] = {}
         self._dialogues: list[str] = []
@@ -78,10 +67,13 @@ class Comparer:
         self._active: tuple[list[int], list[int]] = ([], [])
         self._slot_rows = array("i")
         self._wrong_rows = array("i")
+        self._wrong_scores = array("d")
 
     def add(self, dialogue: Dialogue, prepared: Prepared) -> None:
         """Compare one dialogue's states, a state per turn on both sides."""
         ref, pred = map(self._cut, prepared) if self.keep else prepared
+        for name, tally in self._tallies.items():
+            self._tallied[name] += tally.rows(Pair(dialogue, Prepared(ref, pred), self._right, self.keep))
         unit = self._offsets[-1]
         b0: State = {}
         p0: State = {}
@@ -93,7 +85,7 @@ class Comparer:
             if row and b is b0 and p is p0:
                 row = _repeated(row, turn)
             else:
-                before, wrong = wrong, ({} if b == p else _wrong(b, p))
+                before, wrong = wrong, ({} if self._reflexive and b == p else self._wrong(b, p))
                 row = self._row(turn, (b0, b), (p0, p), (before, wrong), not row)
                 if b is not b0:
                     active_ref = self._domains_of(b, dialogue, turn)
@@ -104,6 +96,7 @@ class Comparer:
             self._active[1].append(active_pred)
             for slot, (r, q) in wrong.items():
                 self._wrong_rows.extend((unit, self._slots[slot], self._value(r), self._value(q)))
+                self._wrong_scores.append(self._score(slot, r, q))
                 if r is not None:
                     wrong_in_ref.append(slot)
             unit += 1
@@ -132,6 +125,7 @@ class Comparer:
             self._active[1].append(0)
             for slot in wrong:
                 self._wrong_rows.extend((unit, self._slots[slot], UNKNOWN, UNKNOWN))
+                self._wrong_scores.append(0.0)
             wrong_in_ref.extend(slot for slot in wrong if slot in state)
             unit += 1
         self._close(dialogue, unit, ref, [], wrong_in_ref)
@@ -153,13 +147,16 @@ class Comparer:
             active_pred=_words(self._active[1], len(self._domains)),
             slot_rows=np.frombuffer(self._slot_rows, dtype=np.int32).reshape(-1, 5),
             wrong_rows=wrong_rows,
-            wrong_score=np.zeros(len(wrong_rows)),
+            wrong_score=np.array(self._wrong_scores),
             slots=tuple(self._slots),
             domains=tuple(self._domains),
             values=tuple(self._values),
             has_values=self.has_values,
             has_ref=self.has_ref,
             has_dialogues=self.has_dialogues,
+            tallied={
+                name: np.array(rows).reshape(-1, TALLIES[name].width) for name, rows in self._tallied.items()
+            },
         )
 
     def _row(
@@ -171,14 +168,19 @@ class Comparer:
         first: bool,
     ) -> Row:
         (b0, b), (p0, p), (before, wrong) = ref, pred, wrongs
-        new_ref = [s for s, v in b.items() if (o := b0.get(s)) is not v and not same_ref(o, v)]
-        new_pred = [s for s, v in p.items() if (o := p0.get(s)) is not v and o != v]
+        if self._matcher is None:
+            new_ref = [s for s, v in b.items() if (o := b0.get(s)) is not v and not same_ref(o, v)]
+            new_pred = [s for s, v in p.items() if (o := p0.get(s)) is not v and o != v]
+        else:
+            same, same_pred = self._matcher.same, self._matcher.same_pred
+            new_ref = [s for s, v in b.items() if not same(s, b0.get(s), v)]
+            new_pred = [s for s, v in p.items() if not same_pred(s, p0.get(s), v)]
         flags = FIRST if first else 0
         if not wrong:
             flags |= EXACT
         elif not first and _carried(before, wrong):
             flags |= CARRIED
-        if _matches_state(b0, p):
+        if len(b0) == len(p) and not (p != b0 and self._wrong(b0, p)):
             flags |= PRED_IS_PREVIOUS_REF
         return (
             turn.number,
@@ -194,6 +196,33 @@ class Comparer:
             self._pattern(wrong) if wrong else 0,
             flags,
         )
+
+    def _right(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
+        return matches(ref, pred) if self._matcher is None else self._matcher.right(slot, ref, pred)
+
+    def _score(self, slot: str, ref: PreparedValue | None, pred: PreparedValue | None) -> float:
+        """The score of a wrong slot: 0 but for rules that give a part."""
+        if self._matcher is None or ref is None or pred is None:
+            return 0.0
+        return self._matcher.score(slot, ref, pred)
+
+    def _wrong(self, b: State, p: State) -> Wrong:
+        """The slots that are not on both sides with a matching value, each with (ref, pred)."""
+        wrong: Wrong = {}
+        right = None if self._matcher is None else self._matcher.right
+        for slot, value in b.items():
+            guess = p.get(slot)
+            if guess is None:
+                wrong[slot] = (value, None)
+            elif right is not None:
+                if not right(slot, value, guess):
+                    wrong[slot] = (value, guess)
+            elif guess is not value and not matches(value, guess):
+                wrong[slot] = (value, guess)
+        for slot, guess in p.items():
+            if slot not in b:
+                wrong[slot] = (None, guess)
+        return wrong
 
     def _cut(self, states: list[State]) -> list[State]:
         """States limited to the slots that are kept; a state that did not change stays the same object."""
@@ -248,19 +277,6 @@ def _repeated(row: Row, turn: Turn) -> Row:
     return (turn.number, *row[1:6], 0, 0, 0, 0, row[_PATTERN], flags)
 
 
-def _wrong(b: State, p: State) -> Wrong:
-    """The slots that are not on both sides with a matching value, each with (ref, pred)."""
-    wrong: Wrong = {}
-    for slot, value in b.items():
-        guess = p.get(slot)
-        if guess is not value and (guess is None or not matches(value, guess)):
-            wrong[slot] = (value, guess)
-    for slot, guess in p.items():
-        if slot not in b:
-            wrong[slot] = (None, guess)
-    return wrong
-
-
 def _carried(before: Wrong, wrong: Wrong) -> bool:
     """Whether each wrong slot was wrong at the turn before with the same ref and the same pred."""
     for slot, (ref, pred) in wrong.items():
@@ -268,12 +284,6 @@ def _carried(before: Wrong, wrong: Wrong) -> bool:
         if old is None or old[1] != pred or not same_ref(old[0], ref):
             return False
     return True
-
-
-def _matches_state(b: State, p: State) -> bool:
-    if len(b) != len(p):
-        return False
-    return b == p or all(slot in b and matches(b[slot], guess) for slot, guess in p.items())
 
 
 def _words(masks: list[int], domains: int) -> Array:

@@ -33,7 +33,7 @@ class Frame(msgspec.Struct):
 
 
 class Choice(msgspec.Struct):
-    """What a tracker of TripPy's kind chose for one slot at a turn: the class, and the running value as written."""
+    """What a tracker like TripPy chose for one slot at a turn: its class, and the running value as written."""
 
     slot: str
     kind: str

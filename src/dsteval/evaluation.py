@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
+from functools import partial
+from typing import Literal, TypedDict, Unpack
 
 from dsteval import readers
 from dsteval._version import __version__
 from dsteval.align import Aligner, Policy
 from dsteval.comparer import Comparer
-from dsteval.dialogue import Dialogue, Side
+from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ProtocolError, unknown
+from dsteval.inputs import Input, label_of, open_input, read_predictions, read_references, system_name
 from dsteval.metrics import Counts, Metric, parse, total
 from dsteval.metrics.fga import FGA
 from dsteval.notes import notes
@@ -23,15 +22,11 @@ from dsteval.protocol import Protocol, load
 from dsteval.readers import Source
 from dsteval.result import Result, Score, SliceScores, score
 from dsteval.slices import BY, Slice, Slicer
+from dsteval.values.given import Given, Table
+from dsteval.values.matchers import MATCHERS
 from dsteval.values.slots import MULTIWOZ, SPELLINGS
 
-if TYPE_CHECKING:
-    from dsteval.data.fetch import Progress
-
-__all__ = ["Evaluation", "Input", "Settings", "evaluate", "label_of", "open_input", "open_source", "system_name"]
-
-Input: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | Source"
-"""A path or a data set's name, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
+__all__ = ["Evaluation", "Settings", "evaluate"]
 
 
 def evaluate(
@@ -61,10 +56,11 @@ def evaluate(
     """
     run = Evaluation(protocol, **options)
     resolved = run.metrics(metrics)
-    slicers = [Slicer(one) for one in run.sliced(by)]
+    comparers = partial(run.comparer, metrics=resolved.values())
+    slicers = [Slicer(one, comparers) for one in run.sliced(by)]
     pred_source = open_input(pred, "predictions")
     ref_source = None if ref is None else open_input(ref, "reference")
-    comparer = Comparer()
+    comparer = comparers()
     for dialogue, prepared in run.pairs(pred_source, ref_source):
         run.compare(comparer, dialogue, prepared)
         for slicer in slicers:
@@ -96,6 +92,7 @@ class Settings(TypedDict, total=False):
     names the field that holds the reference, where a file has several. ``missing`` and ``extra`` say what is done
     where one side lacks dialogues (Policy). ``slots`` is |S|, or the list of slots. ``domain_lambda`` gives
     domains a lambda of their own. ``changes`` keeps account of every value that the protocol rewrote.
+    ``variants`` and ``ontology`` are tables that some protocols need, a path or the content.
     """
 
     settings: Sequence[str]
@@ -108,6 +105,8 @@ class Settings(TypedDict, total=False):
     slots: int | Sequence[str] | None
     domain_lambda: Mapping[str, float]
     changes: bool
+    variants: Table | None
+    ontology: Table | None
 
 
 class Evaluation:
@@ -131,7 +130,9 @@ class Evaluation:
         self.updated = False
         self.schema: list[str] = []
         self.source = ""
-        self.preparer = Preparer(self.protocol)
+        self.given = Given(self.protocol.name, options.get("variants"), options.get("ontology"))
+        self.preparer = Preparer(self.protocol, given=self.given)
+        self.matcher = MATCHERS[self.protocol.match.rule](self.given)
         self.aligner = Aligner(self.protocol.scope, lambda dialogue: [])
 
     def metrics(self, wanted: Sequence[str | Metric] | None) -> dict[str, Metric]:
@@ -143,7 +144,15 @@ class Evaluation:
         return {str(metric): self._resolved(metric) for metric in parsed}
 
     def _resolved(self, metric: Metric) -> Metric:
-        return metric.resolve(self.protocol.metrics.parameters.get(metric.name, {}))
+        own = self.protocol.metrics
+        if metric.name in own.means:
+            metric = parse(own.means[metric.name])(**dict(metric.given))
+        return metric.resolve(own.parameters.get(metric.name, {}))
+
+    def comparer(self, keep: Callable[[str], bool] | None = None, metrics: Iterable[Metric] = ()) -> Comparer:
+        """What compares states under the protocol and counts what the metrics ask for."""
+        tallies = sorted({metric.tally for metric in metrics} - {""})
+        return Comparer(keep, None if self.protocol.match.rule == "exact" else self.matcher, tallies)
 
     def sliced(self, by: Sequence[str]) -> list[str]:
         """What to slice by, domains too where one has a lambda of its own."""
@@ -165,18 +174,19 @@ class Evaluation:
         """
         options = self.options
         self.source = source or label_of(pred)
-        self.preparer = preparer = Preparer(self.protocol, self.source, options.get("changes", False))
+        recorded = options.get("changes", False)
+        self.preparer = preparer = Preparer(self.protocol, self.source, recorded, self.given)
         scope = self.protocol.scope
         # A preparer of its own: what a reference that is not used holds is neither a fault nor a change.
-        aside = Preparer(self.protocol)
+        aside = Preparer(self.protocol, given=self.given)
         self.aligner = Aligner(scope, lambda dialogue: aside.side(dialogue, "ref"), self.source, self.policy)
         field = options.get("ref_field")
         own = readers.Options(options.get("updates", False), field if ref is None else None)
-        predictions = _dialogues(pred, "pred", options.get("format"), own)
+        predictions = read_predictions(pred, options.get("format"), own)
         references = None
         if ref is not None:
             self.aligner.ref_source = ref.name if isinstance(ref, Source) else "reference"
-            references = _references(ref, options.get("ref_format"), readers.Options(False, field))
+            references = read_references(ref, options.get("ref_format"), readers.Options(False, field))
         for one in (ref, pred):
             if isinstance(one, Source) and not self.schema:
                 self.schema = [preparer.slot(name) for name in one.schema]
@@ -301,6 +311,7 @@ class Evaluation:
             self.protocol.signature(),
             f"S:{outcomes.n_slots}",
             *(["input:updates"] if self.updated else []),
+            *(f"{name}:{hash}" for name, hash in self.given.hashes.items() if name in self.protocol.needs),
             *policy,
             f"v:{__version__}",
         ]
@@ -329,75 +340,3 @@ def _policy(options: Settings) -> Policy:
         if value not in known:
             raise OptionError(unknown(f"value of --{option}", value, known))
     return policy
-
-
-def open_source(text: str, progress: Progress | None = None) -> Source:
-    """The file or folder that a path names, or the public data set of that name (``multiwoz-2.4/test``).
-
-    A data set that is not cached is fetched, which ``progress`` can show; what lies on disk under its name wins.
-    Raises ReadError for what cannot be read, and as ``data.fetch.fetch`` does for what cannot be had.
-    """
-    if os.path.exists(text):  # noqa: PTH110 - Path.exists raises for a name that is too long
-        return Source.open(text)
-    from dsteval.data.fetch import resolve  # only a name that is no path asks for it
-
-    place = resolve(text, progress=progress)
-    source = Source.open(text if place is None else place)
-    if place is not None:
-        source.name = text
-    return source
-
-
-def open_input(value: Input, name: str) -> Source | Iterable[Dialogue]:
-    """A source for whatever ``evaluate`` takes."""
-    if isinstance(value, Source):
-        return value
-    if isinstance(value, str):
-        return open_source(value)
-    if isinstance(value, os.PathLike):
-        return Source.open(Path(value))
-    if isinstance(value, Mapping):
-        return Source.of(name, value)
-    items = iter(value)
-    first = next(items, None)
-    if isinstance(first, Dialogue):
-        return chain([first], items)
-    return Source.of(name, [] if first is None else [first, *items])
-
-
-def system_name(label: str) -> str:
-    """A system's name where none is given: the file's, without the suffixes of formats and packers.
-
-    >>> system_name("pred.json.gz"), system_name("my.model.v2.jsonl")
-    ('pred', 'my.model.v2')
-    """
-    while (stem := label.rpartition("."))[2].casefold() in _SUFFIXES and stem[0]:
-        label = stem[0]
-    return label
-
-
-_SUFFIXES = frozenset({"csv", "gz", "json", "jsonl", "tsv", "txt", "zip"})
-
-
-def label_of(source: Source | Iterable[Dialogue]) -> str:
-    """How messages and results call a source."""
-    return source.name if isinstance(source, Source) else "predictions"
-
-
-def _references(
-    ref: Source | Iterable[Dialogue], format: str | None, options: readers.Options
-) -> Iterable[Dialogue]:
-    """The reference's dialogues. They are held in memory to be paired, so a second system need not read them."""
-    if not isinstance(ref, Source):
-        return ref
-    key = (format, options)
-    if key not in ref.kept:
-        ref.kept[key] = list(readers.read(ref, "ref", format, options))
-    dialogues: list[Dialogue] = ref.kept[key]
-    return dialogues
-
-
-def _dialogues(
-    source: Source | Iterable[Dialogue], side: Side, format: str | None, options: readers.Options
-) -> Iterable[Dialogue]:
-    return readers.read(source, side, format, options) if isinstance(source, Source) else source

@@ -9,16 +9,17 @@ from typing import Any, Unpack
 import numpy as np
 
 from dsteval import readers
-from dsteval.comparer import Comparer, same_ref
 from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import AlignmentError, MetricError, unknown
-from dsteval.evaluation import Evaluation, Input, Settings, label_of, open_input, system_name
+from dsteval.evaluation import Evaluation, Settings
+from dsteval.inputs import Input, label_of, open_input, system_name
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
 from dsteval.outcomes import Outcomes
-from dsteval.prepare import Prepared, PreparedValue, value_text
+from dsteval.prepare import Prepared, value_text
 from dsteval.readers import Source
 from dsteval.result import SCHEMA
+from dsteval.values.matchers import PreparedValue, same_ref
 
 __all__ = ["Explanation", "SlotLine", "TurnLine", "explain"]
 
@@ -95,7 +96,7 @@ def explain(
     if ref is not None:
         others = readers.Options(False, field)
         references = chosen.of(open_input(ref, "reference"), "ref", options.get("ref_format"), others)
-    comparer = Comparer()
+    comparer = run.comparer()
     found: tuple[Dialogue, Prepared] | None = None
     for one, prepared in run.pairs(chosen.checked(predictions), references, chosen.source):
         found = one, prepared

@@ -5,11 +5,13 @@ The unit is the user turn. A right slot leaves no row of its own; each wrong slo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from dsteval.values.matchers import PreparedValue
 
 __all__ = ["ABSENT", "CARRIED", "EXACT", "FIRST", "PRED_IS_PREVIOUS_REF", "UNIT", "UNKNOWN", "Outcomes"]
 
@@ -51,6 +53,7 @@ class Outcomes:
     Per dialogue and slot, rows: ``slot_dialogue``, ``slot_id`` and the turns that have it in ref, in pred, right.
     Per wrong slot, rows: ``wrong_unit``, ``wrong_slot``, ``wrong_ref`` and ``wrong_pred`` (numbers into
     ``values``, or ABSENT, UNKNOWN), ``wrong_score`` (match score, 0..1; 0 under an exact rule).
+    ``tallied`` holds what metrics asked to be counted per turn in addition, by name [U, columns].
     ``n_slots`` is |S|. ``has_values`` is False for files of right/wrong marks, ``has_ref`` where those came
     without a reference, ``has_dialogues`` where the data is single instances. ``scored`` limits what metrics
     count to some turns (None: all of them).
@@ -66,12 +69,13 @@ class Outcomes:
     wrong_score: Array
     slots: tuple[str, ...]
     domains: tuple[str, ...]
-    values: tuple[str | frozenset[str], ...]
+    values: tuple[PreparedValue, ...]
     n_slots: int = 0
     has_values: bool = True
     has_ref: bool = True
     has_dialogues: bool = True
     scored: Array | None = None
+    tallied: dict[str, Array] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Array:
         if name in UNIT:

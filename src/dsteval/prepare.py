@@ -6,22 +6,24 @@ that are absent under the protocol are gone. Each distinct (slot, value) is prep
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from dsteval.dialogue import Dialogue, Frame, Item, Items, Side, Value
 from dsteval.errors import Problems, ProtocolError
 from dsteval.protocol import Protocol
-from dsteval.values.normalise import DONTCARE, NORMALISERS, is_deletion
-from dsteval.values.slots import SPELLINGS
+from dsteval.rules import ItemRules
+from dsteval.steps import STEPS, Sides
+from dsteval.values.given import Given
+from dsteval.values.matchers import PreparedValue
+from dsteval.values.normalise import is_deletion
+from dsteval.values.slots import SPELLINGS, domain_of
 
-__all__ = ["Change", "Prepared", "PreparedValue", "Preparer", "State", "value_text"]
+__all__ = ["Change", "Prepared", "Preparer", "State", "value_text"]
 
-PreparedValue: TypeAlias = str | frozenset[str]
 State: TypeAlias = dict[str, PreparedValue]
 
-_SEPARATORS = {"ref": re.compile(r"[|<>]"), "pred": re.compile(r"\|")}
+SIDES: tuple[Side, Side] = ("ref", "pred")
 
 
 def value_text(value: PreparedValue) -> str:
@@ -51,7 +53,8 @@ class _Pairs(dict[Item, tuple[str, PreparedValue] | None]):
 class Change(NamedTuple):
     """One item that a protocol rewrites: as written, and as compared (``became`` None: it counts as absent).
 
-    ``turns`` is the number of turns that hold it, ``dialogue`` and ``turn`` the first of them.
+    ``turns`` is the number of turns that hold it, ``dialogue`` and ``turn`` the first of them; ``by`` names the
+    rules that did it.
     """
 
     side: Side
@@ -62,35 +65,88 @@ class Change(NamedTuple):
     turns: int
     dialogue: str
     turn: int
+    by: str
 
 
 class Preparer:
     """Prepares dialogues under one protocol.
 
-    Raises ProtocolError for what the protocol cannot read. Slots that one state holds twice with different
-    values are collected in ``problems``, to be checked at the end. With ``record`` every item is counted, for
-    ``changes``.
+    ``given`` holds the tables that the protocol needs. Raises ProtocolError for one that is not there, and for
+    what the protocol cannot read. Slots that one state holds twice with different values are collected in
+    ``problems``, to be checked at the end. With ``record`` every item is counted, for ``changes``.
     """
 
-    def __init__(self, protocol: Protocol, source: str = "", record: bool = False) -> None:
+    def __init__(
+        self, protocol: Protocol, source: str = "", record: bool = False, given: Given | None = None
+    ) -> None:
         self.protocol = protocol
+        self.given = given or Given(protocol.name)
         self.problems = Problems(source)
         self._seen: dict[tuple[Side, Item], tuple[int, str, int]] | None = {} if record else None
+        self._by_steps: dict[tuple[Side, str, str, str | None], tuple[int, str, int]] = {}
         self.slot = SPELLINGS[protocol.states.slots]
-        self._normalisers = [NORMALISERS[name] for name in protocol.states.normalise]
-        self._absent = frozenset(protocol.states.absent)
-        self._pairs: dict[Side, _Pairs] = {
-            "ref": _Pairs(lambda item: self.pair("ref", item)),
-            "pred": _Pairs(lambda item: self.pair("pred", item)),
-        }
+        self._steps = protocol.prepare.steps
+        self.rules: dict[Side, ItemRules] = {side: ItemRules(protocol, side, self.given) for side in SIDES}
+        self._pairs: dict[Side, _Pairs] = {side: _Pairs(rules.pair) for side, rules in self.rules.items()}
 
     def dialogue(self, dialogue: Dialogue) -> Prepared:
         """The states of both sides; a side that is missing has none."""
-        return Prepared(self.side(dialogue, "ref"), self.side(dialogue, "pred"))
+        if not self._steps:
+            ref, pred = (self.side(dialogue, side) for side in SIDES)
+        else:
+            ref, pred = self._stepped(dialogue)
+        if self.protocol.states.visible != "all" and ref and pred:
+            pred = self._visible(self._whole(written_states(dialogue, "ref"), "ref" in dialogue.updates), pred)
+        return Prepared(ref, pred)
 
-    def side(self, dialogue: Dialogue, side: Side) -> list[State]:
-        """The prepared states of one side, turn by turn."""
-        written = written_states(dialogue, side)
+    def _stepped(self, dialogue: Dialogue) -> tuple[list[State], list[State]]:
+        """Both sides after the protocol's steps; updates become states before."""
+        whole = [self._whole(written_states(dialogue, side), side in dialogue.updates) for side in SIDES]
+        sides = Sides(*whole)
+        if not all(sides):
+            ref, pred = (self.side(dialogue, side) for side in SIDES)
+            return ref, pred
+        try:
+            for name in self._steps:
+                sides = STEPS[name].apply(dialogue, sides, self.given)
+        except ProtocolError as error:
+            raise self._placed(error, f"dialogue {dialogue.id!r}, {error.where}") from None
+        if self._seen is not None:
+            self._count_steps(dialogue, Sides(*whole), sides)
+        plain = Dialogue(dialogue.id, dialogue.turns, doubles=True)
+        ref, pred = (self.side(plain, side, written) for side, written in zip(SIDES, sides, strict=True))
+        return ref, pred
+
+    def _whole(self, written: list[Items], updates: bool) -> list[Items]:
+        """States as written out of updates as written."""
+        if not updates:
+            return written
+        state: dict[str, Item] = {}
+        states = []
+        for items in written:
+            state = dict(state)
+            for slot, value in items:
+                state.pop(self.slot(slot), None)
+                if not is_deletion(value):
+                    state[self.slot(slot)] = (slot, value)
+            states.append(list(state.values()))
+        return states
+
+    def _visible(self, listed: list[Items], pred: list[State]) -> list[State]:
+        """Predicted states without the slots that the protocol does not look at: those far from the reference."""
+        key = domain_of if self.protocol.states.visible == "domains" else str
+        states: list[State] = []
+        for items, state in zip(listed, pred, strict=True):
+            seen = {key(self.slot(slot)) for slot, _ in items}
+            if all(key(slot) in seen for slot in state):
+                states.append(state)
+            else:
+                states.append({slot: value for slot, value in state.items() if key(slot) in seen})
+        return states
+
+    def side(self, dialogue: Dialogue, side: Side, written: list[Items] | None = None) -> list[State]:
+        """The prepared states of one side, turn by turn; ``written`` are its states as written, steps done."""
+        written = written_states(dialogue, side) if written is None else written
         if not written:
             return []
         if self._seen is not None:
@@ -102,11 +158,12 @@ class Preparer:
         except ProtocolError as error:
             pairs = zip(dialogue.turns, written, strict=True)
             turn = next(turn.number for turn, items in pairs if any(map(_is_set, items)))
-            source = f"{self.problems.source}, " if self.problems.source else ""
-            where = f"{source}dialogue {dialogue.id!r}, turn {turn}, {error.where}"
-            raise ProtocolError(
-                where=where, expected=error.expected, found=error.found, remedy=error.remedy
-            ) from None
+            raise self._placed(error, f"dialogue {dialogue.id!r}, turn {turn}, {error.where}") from None
+
+    def _placed(self, error: ProtocolError, place: str) -> ProtocolError:
+        """The error with the source and the place in it."""
+        where = f"{self.problems.source}, {place}" if self.problems.source else place
+        return ProtocolError(where=where, expected=error.expected, found=error.found, remedy=error.remedy)
 
     def distinct(self, side: Side) -> tuple[int, int]:
         """How many slots, and how many slots with a value, were prepared on one side; absent ones left out."""
@@ -124,17 +181,33 @@ class Preparer:
                 count, name, number = seen.get((side, item), (0, dialogue.id, turn.number))
                 seen[side, item] = (count + 1, name, number)
 
+    def _count_steps(self, dialogue: Dialogue, before: Sides, after: Sides) -> None:
+        for side, old, new in zip(SIDES, before, after, strict=True):
+            for turn, was, now in zip(dialogue.turns, old, new, strict=True):
+                for slot, value in set(was) ^ set(now):
+                    olds, news = dict(was), dict(now)
+                    if (slot, value) in now and slot in olds:
+                        continue  # told with what it was
+                    text = _written_text(value) if slot in olds else "null"
+                    became = _written_text(news[slot]) if slot in news else None
+                    key = (side, slot, text, became)
+                    count, name, number = self._by_steps.get(key, (0, dialogue.id, turn.number))
+                    self._by_steps[key] = (count + 1, name, number)
+
     def changes(self) -> list[Change]:
         """Every item that was rewritten, the most frequent first; what was not recorded is not there."""
         found = []
         for (side, (slot, value)), (count, dialogue, turn) in (self._seen or {}).items():
             pair = self._pairs[side][slot, value]
             became_slot, became = pair if pair is not None else (self.slot(slot), None)
-            # The order of alternatives says nothing: they are shown sorted on both sides.
-            as_written = value if isinstance(value, str) else "|".join(sorted(set(value))) if value else "null"
+            as_written = _written_text(value)
             text = None if became is None else value_text(became)
             if (slot, as_written) != (became_slot, text):
-                found.append(Change(side, slot, as_written, became_slot, text, count, dialogue, turn))
+                by = ", ".join(self.rules[side].trace((slot, value)))
+                found.append(Change(side, slot, as_written, became_slot, text, count, dialogue, turn, by))
+        by = ", ".join(f"step {name}" for name in self._steps)
+        for (side, slot, was, text), (count, dialogue, turn) in self._by_steps.items():
+            found.append(Change(side, slot, was, slot, text, count, dialogue, turn, by))
         return sorted(found, key=lambda change: (change.side != "ref", -change.turns, change.slot, change.value))
 
     def _states(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
@@ -191,42 +264,10 @@ class Preparer:
                     remedy="Keep the right one.",
                 )
 
-    def pair(self, side: Side, item: Item) -> tuple[str, PreparedValue] | None:
-        """One item as it is compared, or None where it counts as absent."""
-        slot, value = self.slot(item[0]), item[1]
-        states = self.protocol.states
-        if value is None:
-            return None
-        if states.alternatives == "literal":
-            if isinstance(value, tuple) and len(value) != 1:
-                raise ProtocolError(
-                    where=f"slot {item[0]!r}",
-                    expected=f"single texts, which protocol {self.protocol.name} compares",
-                    found=f"a list of {len(value)} values",
-                    remedy="Take a protocol that reads alternatives, such as exact, or the first of them with "
-                    "--set states.alternatives=first.",
-                )
-            parts = [value] if isinstance(value, str) else list(value)
-        else:
-            texts = (value,) if isinstance(value, str) else value
-            parts = [part for text in texts for part in _SEPARATORS[side].split(text)]
-            if states.alternatives == "first":
-                parts = parts[:1]
-        kept = {text for part in parts if (text := self._text(side, slot, part)) is not None}
-        if not kept:
-            return None
-        return slot, next(iter(kept)) if len(kept) == 1 else frozenset(kept)
 
-    def _text(self, side: Side, slot: str, text: str) -> str | None:
-        """One text as it is compared, or None where it counts as absent."""
-        for normalise in self._normalisers:
-            text = normalise(slot, text)
-        if text in self._absent:
-            return None
-        rule = self.protocol.states.dontcare
-        if rule != "literal" and text in DONTCARE:
-            return None if rule in ("drop", f"drop-{side}") else "dontcare"
-        return text
+def _written_text(value: Value) -> str:
+    """A value as written, for people; the order of alternatives says nothing, so they are sorted."""
+    return value if isinstance(value, str) else "|".join(sorted(set(value))) if value else "null"
 
 
 def _is_set(item: Item) -> bool:

@@ -18,33 +18,48 @@ import msgspec
 
 from dsteval.errors import OptionError, ProtocolError, unknown
 from dsteval.plugins import installed
-from dsteval.values.normalise import NORMALISERS
+from dsteval.steps import STEPS
+from dsteval.values.matchers import MATCHERS
+from dsteval.values.normalise import NEEDS, NORMALISERS
 from dsteval.values.slots import SPELLINGS
 
-__all__ = ["MOST_SLOTS", "Match", "Metrics", "Protocol", "Scope", "States", "load", "names"]
+__all__ = ["MOST_SLOTS", "Match", "Metrics", "Prepare", "Protocol", "Scope", "States", "load", "names"]
 
 
 MOST_SLOTS = 1_000_000
 
 
-class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """How a state as written becomes the state that is compared.
 
     ``slots``: ``canonical`` recognises the spellings of one slot, ``as-written`` compares names literally.
-    ``normalise``: names of normalisers, applied to each value in order. ``absent``: values that mean that a
-    slot is not set, dropped on both sides. ``dontcare``: ``keep`` it as one value whatever its spelling,
+    ``normalise``: names of normalisers, applied to each value in order, then those of ``normalise_ref`` or
+    ``normalise_pred`` on one side. ``absent``: values that mean that a slot is not set, dropped on both sides,
+    ``absent_ref`` and ``absent_pred`` on one. ``dontcare``: ``keep`` it as one value whatever its spelling,
     ``drop`` it, ``drop-ref`` or ``drop-pred`` on one side only, or ``literal`` for no rule about it.
-    ``alternatives``: ``any`` accepted value counts, the ``first`` only, or texts are compared ``literal``.
+    ``alternatives``: ``any`` accepted value counts, the ``first`` only, texts are compared ``literal``, or a
+    slot holds a ``list``; ``alternatives_pred`` the same of predictions; ``separators`` are the signs between
+    alternatives in one text ('<' and '>' in the reference only). ``only``: the slots that are looked at, all
+    if there are none. ``visible``: which predicted slots are looked at: ``all``, those of ``domains`` that the
+    reference has at that turn, or those ``listed`` there, absent ones included.
     """
 
     slots: str
     normalise: tuple[str, ...]
     absent: tuple[str, ...]
     dontcare: Literal["keep", "drop", "drop-ref", "drop-pred", "literal"]
-    alternatives: Literal["any", "first", "literal"]
+    alternatives: Literal["any", "first", "literal", "list"]
+    normalise_ref: tuple[str, ...] = ()
+    normalise_pred: tuple[str, ...] = ()
+    absent_ref: tuple[str, ...] = ()
+    absent_pred: tuple[str, ...] = ()
+    alternatives_pred: Literal["same", "any", "first", "literal", "list"] = "same"
+    separators: str = "|<>"
+    only: tuple[str, ...] = ()
+    visible: Literal["all", "domains", "listed"] = "all"
 
     def __post_init__(self) -> None:
-        for name in self.normalise:
+        for name in (*self.normalise, *self.normalise_ref, *self.normalise_pred):
             if name not in NORMALISERS:
                 raise ValueError(unknown("normaliser", name, list(NORMALISERS)))
         if self.slots not in SPELLINGS:
@@ -52,9 +67,24 @@ class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """When a predicted value is right: ``exact`` equality of the prepared values."""
+    """When a predicted value is right: the name of a matcher, ``exact`` for equality of the prepared values."""
 
-    rule: Literal["exact"]
+    rule: str
+
+    def __post_init__(self) -> None:
+        if self.rule not in MATCHERS:
+            raise ValueError(unknown("rule of matching", self.rule, list(MATCHERS)))
+
+
+class Prepare(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Named steps on whole dialogues, in order: those of tools that look at more than one value at a time."""
+
+    steps: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.steps:
+            if name not in STEPS:
+                raise ValueError(unknown("step", name, list(STEPS)))
 
 
 class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -78,10 +108,13 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is printed without ``--metric``, and the parameters that a name has under this protocol."""
+    """What is printed without ``--metric``, and what a name means under this protocol: its parameters, or
+    another metric altogether (``means``).
+    """
 
     default: tuple[str, ...]
     parameters: dict[str, dict[str, str]] = {}
+    means: dict[str, str] = {}
 
 
 class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -96,6 +129,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     match: Match
     scope: Scope
     metrics: Metrics
+    prepare: Prepare = Prepare()
     changed: tuple[str, ...] = ()
     origin: str = ""
 
@@ -109,9 +143,18 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return f"{text}[{','.join(self.changed)}]" if self.changed else text
 
     @property
+    def needs(self) -> list[str]:
+        """The tables that the user must give, by the names of their options."""
+        states = self.states
+        own = [MATCHERS[self.match.rule].needs, *(STEPS[name].needs for name in self.prepare.steps)]
+        own += [NEEDS.get(name, "") for name in (*states.normalise, *states.normalise_ref, *states.normalise_pred)]
+        return sorted(set(filter(None, own)))
+
+    @property
     def hash(self) -> str:
         """Twelve hexadecimal digits over every setting that can move a number."""
-        settings = msgspec.to_builtins((self.states, self.match, self.scope, self.metrics.parameters))
+        own = [self.prepare.steps, self.metrics.means]
+        settings = [self.states, self.match, self.scope, self.metrics.parameters, *filter(None, own)]
         data = msgspec.json.encode(settings, order="sorted")
         return hashlib.sha256(data).hexdigest()[:12]
 
@@ -147,7 +190,7 @@ def _setting(text: str, tables: dict[str, Any]) -> tuple[str, Any]:
     """The key and the value of one ``table.key=value``; the value is TOML, or else a bare text."""
     key, equals, raw = text.partition("=")
     key = key.strip()
-    known = [f"{table}.{field}" for table in _TABLES for field in tables[table]]
+    known = [f"{table}.{field}" for table, struct in _TABLES.items() for field in struct.__struct_fields__]
     if not equals:
         raise OptionError(where=f"--set {text}", expected="table.key=value", remedy=f"Known: {', '.join(known)}.")
     if key not in known:
@@ -160,7 +203,7 @@ def _setting(text: str, tables: dict[str, Any]) -> tuple[str, Any]:
         raise OptionError(where=f"--set {key}", expected="a value", found="one nested too deep") from None
 
 
-_TABLES: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "scope": Scope}
+_TABLES: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "prepare": Prepare, "scope": Scope}
 
 
 def _check_choice(key: str, value: Any, taken: Any) -> None:

@@ -67,8 +67,9 @@ class Slice(NamedTuple):
 class Slicer:
     """Compares every dialogue once more for each key that its states hold, cut down to that key's slots."""
 
-    def __init__(self, by: str) -> None:
+    def __init__(self, by: str, make: Callable[[Callable[[str], bool]], Comparer]) -> None:
         self.by = by
+        self._make = make
         self.key_of = _BY_SLOT.get(by)
         self.comparers: dict[str, Comparer] = {}
         self._passed: list[Dialogue] = []
@@ -97,7 +98,7 @@ class Slicer:
     def _comparer(self, key: str) -> Comparer:
         key_of = self.key_of
         assert key_of is not None
-        comparer = Comparer(lambda slot: key_of(slot) == key)
+        comparer = self._make(lambda slot: key_of(slot) == key)
         for dialogue in self._passed:
             comparer.add_empty(dialogue)
         return comparer

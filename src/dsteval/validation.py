@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
 from dsteval import readers
-from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import AlignmentError
-from dsteval.evaluation import Evaluation, Settings, label_of
+from dsteval.evaluation import Evaluation, Settings
+from dsteval.inputs import label_of
 from dsteval.notes import notes
 from dsteval.readers import Source
 
@@ -104,7 +104,7 @@ def _mirrored(dialogue: Dialogue, side: Side) -> Dialogue:
 
 def _check_self(run: Evaluation, dialogues: Iterable[Dialogue], name: str) -> str:
     """Score states against themselves: every metric that is defined must be 1."""
-    comparer = Comparer()
+    comparer = run.comparer()
     for dialogue, prepared in run.pairs(dialogues, source=name):
         run.compare(comparer, dialogue, prepared)
     outcomes = run.scoped(comparer)
@@ -126,7 +126,7 @@ def _check_self(run: Evaluation, dialogues: Iterable[Dialogue], name: str) -> st
 
 def _paired(run: Evaluation, dialogues: Iterable[Dialogue], ref: Source | None, name: str) -> tuple[str, ...]:
     """What scoring the file would note; raises what scoring would raise."""
-    comparer = Comparer()
+    comparer = run.comparer()
     for dialogue, prepared in run.pairs(dialogues, ref, name):
         run.compare(comparer, dialogue, prepared)
     return tuple(notes(run, run.scoped(comparer), comparer))

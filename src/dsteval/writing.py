@@ -16,7 +16,8 @@ def lines(dialogues: Iterable[Dialogue], side: Side | None = None) -> Iterator[b
     """The lines of our JSONL, each with its line end.
 
     ``side`` is given where the file has one side: its states are written as ``state``, or ``update``, so that the
-    lines may serve as either. A state that names a slot twice is written as ``items``; services as ``frames``.
+    lines may serve as either. A state that names a slot twice is written as ``items``, or in their form where it
+    is a ``pred_update``; services as ``frames``.
     """
     encoder = msgspec.json.Encoder()
     for dialogue in dialogues:
@@ -29,10 +30,8 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
     record |= {key: text for key, text in (("system", turn.system), ("user", turn.user)) if text is not None}
     # What cannot be told from a line's states: see Dialogue.
     record |= {flag: True for flag in ("gaps", "alone") if getattr(dialogue, flag)}
-    states = (turn.ref, turn.pred)
     framed = turn.ref_frames is not None or turn.pred_frames is not None
-    doubled_items = any(items is not None and len(dict(items)) < len(items) for items in states)
-    if dialogue.updates and (framed or doubled_items):
+    if dialogue.updates and (framed or any(map(_is_doubled, (turn.ref, turn.pred)))):
         record["updates"] = True
     if turn.bits is not None:
         record["bits"] = turn.bits
@@ -45,14 +44,22 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
     for one, items, services in sides:
         if services is not None:
             frames[one] = [_frame(frame) for frame in services]
-        elif items is not None and len(dict(items)) < len(items):
+        elif items is not None and _is_doubled(items):
             doubled[one] = items
         elif items is not None:
             record["update" if one in dialogue.updates else "state" if side else one] = dict(items)
     for key, values in (("frames", frames), ("items", doubled)):
         if values:
             record[key] = values.get(side or "", values)
+    if turn.pred_update is not None:
+        record["pred_update"] = turn.pred_update if _is_doubled(turn.pred_update) else dict(turn.pred_update)
+    if turn.choices is not None:
+        record["choices"] = turn.choices
     return record
+
+
+def _is_doubled(items: Items | None) -> bool:
+    return items is not None and len(dict(items)) < len(items)
 
 
 def _frame(frame: Frame) -> dict[str, Any]:

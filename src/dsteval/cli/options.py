@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dsteval.errors import OptionError, ReadError, first_few, unknown
-from dsteval.evaluation import open_source
+from dsteval.inputs import open_source
 from dsteval.protocol import MOST_SLOTS
 from dsteval.readers import Source, detect
 from dsteval.readers.source import schema_slots

@@ -22,7 +22,8 @@ from dsteval.cli.options import (
 )
 from dsteval.cli.output import emit
 from dsteval.errors import OptionError
-from dsteval.evaluation import Evaluation, Settings, evaluate, system_name
+from dsteval.evaluation import Evaluation, Settings, evaluate
+from dsteval.inputs import system_name
 from dsteval.readers import Source
 from dsteval.render.scores import change_tables, scores_table, slice_tables
 from dsteval.result import document

@@ -16,15 +16,21 @@ from dsteval.outcomes import Outcomes
 
 __all__ = [
     "AVERAGE",
+    "CREDIT",
+    "TURNS",
     "Array",
     "AveragedMetric",
     "Counts",
     "Metric",
     "Parameter",
+    "absent_slots",
+    "at_turns",
+    "earned",
     "mean_of_fractions",
     "per_denominator",
     "per_dialogue",
     "ratio",
+    "sum_of_fractions",
     "total",
     "weights",
 ]
@@ -43,6 +49,12 @@ class Parameter:
     about: str
 
 
+CREDIT = Parameter(
+    ("whole", "partial"), "a slot is right or not, or counts its match score where the rule gives one in between"
+)
+
+TURNS = Parameter(("all", "last"), "every turn, or the last of each dialogue only")
+
 AVERAGE = Parameter(
     ("turn", "dialogue"),
     "over all turns, or the mean over dialogues of each dialogue's own score",
@@ -54,7 +66,8 @@ class Metric:
     """A metric with the parameters that were given; it compares, hashes and pickles as a value.
 
     ``count(outcomes)`` gives additive columns per dialogue, ``value(sums)`` the metric of summed columns (any
-    leading axes). ``given`` holds the parameters that were typed, in the order of their names.
+    leading axes). ``given`` holds the parameters that were typed, in the order of their names. ``tally`` names
+    what it wants counted per turn; ``perfect`` is False where a perfect prediction does not score 1.
 
     >>> from dsteval.metrics.jga import JGA
     >>> JGA(average="dialogue")
@@ -71,6 +84,8 @@ class Metric:
     ratio_of_counts: ClassVar[bool] = True
     empty: ClassVar[str] = "there is no turn"
     needs: ClassVar[tuple[str, ...]] = ()
+    tally: ClassVar[str] = ""
+    perfect: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __call__(self, **parameters: str) -> Metric:
@@ -136,6 +151,8 @@ class Metric:
             return "the file holds right/wrong marks and no values"
         if "ref" in self.needs and not outcomes.has_ref:
             return "the file holds no reference; give one with --ref"
+        if self.tally and not outcomes.has_values:
+            return "the file holds right/wrong marks and no values"
         return None
 
     def count(self, outcomes: Outcomes) -> Counts:
@@ -175,8 +192,12 @@ def weights(outcomes: Outcomes) -> Array:
 
 
 def per_dialogue(outcomes: Outcomes, *columns: Array) -> Counts:
-    """Sums of integer columns [U] over the turns of each dialogue that count: [D, len(columns)]."""
+    """Sums of columns [U] over the turns of each dialogue that count: [D, len(columns)], integers if all are."""
     chosen = weights(outcomes)
+    if any(column.dtype.kind == "f" for column in columns):
+        dialogue, size = outcomes.dialogue_of, len(outcomes.dialogues)
+        added = [np.bincount(dialogue, weights=column * chosen, minlength=size) for column in columns]
+        return np.stack(added, axis=1)
     starts = outcomes.offsets
     sums = np.zeros((len(starts) - 1, len(columns)), dtype=np.int64)
     for number, column in enumerate(columns):
@@ -199,10 +220,40 @@ def per_denominator(outcomes: Outcomes, numerator: Array, denominator: Array) ->
     return sums
 
 
+def sum_of_fractions(numerators: Array) -> Array:
+    """The sum of fractions, from numerators by denominator 1, 2, 3, ... [..., columns]."""
+    total: Array = (numerators / np.arange(1, numerators.shape[-1] + 1)).sum(axis=-1)
+    return total
+
+
 def mean_of_fractions(sums: Array) -> Array:
     """The mean of fractions from columns of ``per_denominator``."""
-    denominators = np.arange(1, sums.shape[-1])
-    return ratio((sums[..., 1:] / denominators).sum(axis=-1), sums[..., 0])
+    return ratio(sum_of_fractions(sums[..., 1:]), sums[..., 0])
+
+
+def absent_slots(outcomes: Outcomes) -> tuple[Array, Array, Array]:
+    """Slots of S that are absent on both sides, in ref, and in pred, each [U]."""
+    mentioned = outcomes.right + outcomes.wrong
+    size = np.int64(outcomes.n_slots)
+    return size - mentioned, size - outcomes.ref, size - outcomes.pred
+
+
+def earned(outcomes: Outcomes, credit: str) -> Array:
+    """Right slots of a turn [U]; with ``credit=partial`` also the match scores of slots that are partly right."""
+    if credit == "whole":
+        return outcomes.right
+    partial = np.bincount(outcomes.wrong_unit, weights=outcomes.wrong_score, minlength=len(outcomes))
+    total: Array = outcomes.right + partial
+    return total
+
+
+def at_turns(outcomes: Outcomes, turns: str) -> Outcomes:
+    """The outcomes with ``turns=last`` counted at the last turn of each dialogue only."""
+    if turns == "all":
+        return outcomes
+    last = np.zeros(len(outcomes), dtype=bool)
+    last[outcomes.offsets[1:][np.diff(outcomes.offsets) > 0] - 1] = True
+    return outcomes.with_scope(outcomes.n_slots, last & (weights(outcomes) != 0))
 
 
 @dataclass(frozen=True, repr=False)

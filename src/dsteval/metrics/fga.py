@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsteval.metrics.base import AVERAGE, Array, AveragedMetric, Counts, Parameter, ratio, weights
-from dsteval.outcomes import CARRIED, Outcomes
+from dsteval.outcomes import CARRIED, PRED_IS_PREVIOUS_REF, Outcomes
 
 __all__ = ["FGA", "INFINITE", "TYPE1", "VARIANT", "decay", "distances", "lambda_for", "match_counts"]
 
 VARIANT = Parameter(
-    ("official", "paper", "strict", "trippy"),
-    "which wrong turns count as inheriting only: the authors' script, Algorithm 1 to the letter, ours, TripPy's",
+    ("official", "paper", "strict", "trippy", "hidst"),
+    "which wrong turns count as inheriting only: the authors' script, Algorithm 1 to the letter, ours, TripPy's, "
+    "the authors' script for Hi-DST",
 )
 
 TYPE1, INFINITE = -1, -2
@@ -38,6 +39,8 @@ class _FGA(AveragedMetric):
     dropped slot can score 1.
     ``strict``: type 2 only if each slot wrong now was wrong at t-1 with the same ref and the same pred.
     ``trippy``: type 2 only if turn t-1 was wrong and the set of wrong slots is that of the error turn.
+    ``hidst``: as official, but its script compares B_{t-1} with P_t where it means P_{t-1} (one list, changed in
+    place), so that an error after a right turn can be type 2, and counts from turn 0 until there is an error turn.
 
     Unit: fraction, 0..1, higher is better. ``@0`` is JGA and ``@inf`` is TurnMatch, both exactly. NaN without
     turns. ``average=dialogue`` is the mean over dialogues (Algorithm 1 scores one conversation).
@@ -104,7 +107,7 @@ def distances(outcomes: Outcomes, variant: str) -> Array:
     """
     exact = outcomes.exact
     type1 = ~exact & _new_error(outcomes, variant)
-    distance = _since(outcomes, exact, type1)
+    distance = _since(outcomes, exact, type1, variant == "hidst")
     if variant == "trippy" and distance.max(initial=0) >= _FLOAT_ONE:
         # A run of one pattern restarts whenever its weight has rounded to 1: every 39th turn is type 1.
         type1 |= ~exact & (distance > 0) & (distance % (_FLOAT_ONE + 1) == 0)
@@ -124,16 +127,20 @@ def _new_error(outcomes: Outcomes, variant: str) -> Array:
     changed = (outcomes.new_ref_right < outcomes.new_ref) | (outcomes.new_pred_right < outcomes.new_pred)
     if variant == "paper":
         return first | changed
+    if variant == "hidst":
+        guarded: Array = (outcomes.flags & PRED_IS_PREVIOUS_REF) != 0
+        return first | guarded | changed
     return first | np.roll(outcomes.exact, 1) | changed
 
 
-def _since(outcomes: Outcomes, exact: Array, type1: Array) -> Array:
+def _since(outcomes: Outcomes, exact: Array, type1: Array, from_zero: bool = False) -> Array:
+    """Turns since the last type 1; where there was none, INFINITE, or the turn's own number."""
     units = np.arange(len(outcomes))
     error = np.maximum.accumulate(np.where(type1, units, -1)) if len(units) else units
     start = outcomes.offsets[:-1][outcomes.dialogue_of]
     none = error < start
     turn = outcomes.turn.astype(np.int64)
-    distance = np.where(none, INFINITE, turn - turn[error])
+    distance = np.where(none, turn if from_zero else INFINITE, turn - turn[error])
     return np.where(exact, 0, np.where(type1, TYPE1, distance))
 
 

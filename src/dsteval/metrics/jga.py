@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsteval.metrics.base import AVERAGE, Array, AveragedMetric, Counts, per_dialogue, ratio
+from dsteval.metrics.base import AVERAGE, TURNS, Array, AveragedMetric, Counts, at_turns, per_dialogue, ratio
 from dsteval.outcomes import Outcomes
 
 __all__ = ["JGA"]
@@ -15,8 +15,9 @@ class _JGA(AveragedMetric):
     """Share of turns at which the predicted state equals the reference state.
 
     Formula: |{t : B_t = P_t}| / turns, over all turns of the corpus; ``average=dialogue`` is the mean over
-    dialogues of each dialogue's own share. Unit: fraction, 0..1, higher is better. An empty state that is
-    predicted empty is right. NaN without turns.
+    dialogues of each dialogue's own share, ``turns=last`` looks at the last turn of each dialogue only (SOM-DST's
+    final joint accuracy). Unit: fraction, 0..1, higher is better. An empty state that is predicted empty is
+    right. NaN without turns.
 
     Differs from: scorers that look only at the slots in the reference (false positives unseen), that drop
     dontcare or none, or that multiply fuzzy scores; each has a protocol of its own.
@@ -32,10 +33,11 @@ class _JGA(AveragedMetric):
 
     name = "JGA"
     about = "share of turns whose whole state is right"
-    parameters = {"average": AVERAGE}
+    parameters = {"average": AVERAGE, "turns": TURNS}
 
     def turn_count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, turns that are exact."""
+        outcomes = at_turns(outcomes, self.get("turns"))
         return per_dialogue(outcomes, outcomes.exact | True, outcomes.exact)
 
     def turn_value(self, sums: Array) -> Array:

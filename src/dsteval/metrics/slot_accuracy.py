@@ -7,8 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsteval.metrics.base import AVERAGE, Array, AveragedMetric, Counts, Parameter, per_dialogue, ratio
+from dsteval.metrics.base import (
+    AVERAGE,
+    TURNS,
+    Array,
+    AveragedMetric,
+    Counts,
+    Parameter,
+    at_turns,
+    per_dialogue,
+    ratio,
+)
 from dsteval.outcomes import ABSENT, Outcomes
+from dsteval.values.matchers import PreparedValue
 
 __all__ = ["SlotAccuracy"]
 
@@ -16,6 +27,8 @@ SPLIT = Parameter(
     ("first", "last"),
     "how a wrong prediction finds its slot: by name, or by cutting 'slot-value' at the last hyphen as TRADE does",
 )
+
+WRONG = Parameter(("once", "twice"), "how often a wrong value counts: once, or as a slot missed and one too many")
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,8 +41,8 @@ class _SlotAccuracy(AveragedMetric):
     nothing scores 0.81 on MultiWOZ 2.1.
 
     Differs from: ``split=last`` (TRADE, SOM-DST, T5DST, the FGA script) glues slot and value with a hyphen
-    and cuts at the last one, so a wrong value that holds a hyphen counts twice. DAMD counts every wrong value
-    twice. T5DST divides by all ontology keys instead of 30.
+    and cuts at the last one, so a wrong value that holds a hyphen counts twice. DAMD, MinTL and MTTOD count every
+    wrong value twice (``wrong=twice``), over 31 slots. T5DST divides by all ontology keys instead of 30.
 
     >>> import dsteval
     >>> ref = {"d": [{"hotel-area": "north", "hotel-stars": "4"}]}
@@ -42,19 +55,23 @@ class _SlotAccuracy(AveragedMetric):
 
     name = "SlotAccuracy"
     about = "share of the slot list that is right, absent slots included (Eq. 1)"
-    parameters = {"average": AVERAGE, "split": SPLIT}
+    parameters = {"average": AVERAGE, "split": SPLIT, "turns": TURNS, "wrong": WRONG}
     bounds = (-float("inf"), 1.0)
 
     def why_not(self, outcomes: Outcomes) -> str | None:
         """Where a value is cut, values are needed."""
-        if self.get("split") == "last" and not outcomes.has_values:
+        cut = self.get("split") == "last" or self.get("wrong") == "twice"
+        if cut and not outcomes.has_values:
             return "the file holds right/wrong marks and no values"
         return super().why_not(outcomes)
 
     def turn_count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns x |S|, and of these the right ones."""
+        outcomes = at_turns(outcomes, self.get("turns"))
         wrong = outcomes.wrong.astype(np.int64)
-        if self.get("split") == "last":
+        if self.get("wrong") == "twice":
+            wrong = outcomes.ref + outcomes.pred - 2 * outcomes.right.astype(np.int64)
+        elif self.get("split") == "last":
             wrong = wrong + _hyphen_surplus(outcomes)
         slots = np.full(len(outcomes), outcomes.n_slots, dtype=np.int64)
         return per_dialogue(outcomes, slots, slots - wrong)
@@ -64,11 +81,11 @@ class _SlotAccuracy(AveragedMetric):
         return ratio(sums[..., 1], sums[..., 0])
 
 
-def _texts(value: str | frozenset[str]) -> frozenset[str]:
-    return frozenset({value}) if isinstance(value, str) else value
+def _texts(value: PreparedValue) -> frozenset[str]:
+    return frozenset({value}) if isinstance(value, str) else frozenset(value)
 
 
-def _cut(slot: str, value: str | frozenset[str]) -> set[str]:
+def _cut(slot: str, value: PreparedValue) -> set[str]:
     """The slot names that come back from 'slot-value', cut at the last hyphen; one for each accepted text."""
     return {f"{slot}-{text}".rsplit("-", 1)[0] for text in _texts(value)}
 
@@ -76,7 +93,7 @@ def _cut(slot: str, value: str | frozenset[str]) -> set[str]:
 def _hyphen_surplus(outcomes: Outcomes) -> Array:
     """Slots that are counted wrong in addition, because a hyphen inside a value hid their name [U]."""
     surplus = np.zeros(len(outcomes), dtype=np.int64)
-    hyphened = np.array([any("-" in t for t in _texts(value)) for value in outcomes.values] + [False] * 2)
+    hyphened: Array = np.array([any("-" in t for t in _texts(value)) for value in outcomes.values] + [False] * 2)
     # ABSENT and UNKNOWN are -1 and -2: they pick the two entries at the end.
     hit = np.unique(outcomes.wrong_unit[hyphened[outcomes.wrong_ref] | hyphened[outcomes.wrong_pred]])
     rows = np.flatnonzero(np.isin(outcomes.wrong_unit, hit))

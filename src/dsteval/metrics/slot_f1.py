@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
+from dsteval.metrics.base import CREDIT, Array, Counts, Metric, earned, per_dialogue, ratio
 from dsteval.outcomes import Outcomes
 
 __all__ = ["SlotF1"]
@@ -16,6 +16,8 @@ class _SlotF1(Metric):
 
     Formula: 2 sum_t |B_t n P_t| / (sum_t |B_t| + sum_t |P_t|). Unit: fraction, 0..1, higher is better. NaN
     where both sides are empty everywhere.
+
+    ``credit=partial`` counts match scores between 0 and 1 too, where the protocol's rule gives such.
 
     Differs from: TRADE's "Joint F1", the mean of per-turn F1 (TurnF1); setSUMBT, where a wrong value is a
     false positive only.
@@ -32,11 +34,17 @@ class _SlotF1(Metric):
     name = "SlotF1"
     about = "harmonic mean of slot precision and recall, over the corpus"
     empty = "neither side holds a slot"
+    parameters = {"credit": CREDIT}
     needs = ("values",)
+
+    @property
+    def ratio_of_counts(self) -> bool:  # type: ignore[override]
+        """Whether the value is a ratio of two integers."""
+        return self.get("credit") == "whole"
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: slots in ref + predicted slots, 2 x right slots."""
-        return per_dialogue(outcomes, outcomes.ref + outcomes.pred, 2 * outcomes.right)
+        return per_dialogue(outcomes, outcomes.ref + outcomes.pred, 2 * earned(outcomes, self.get("credit")))
 
     def value(self, sums: Array) -> Array:
         """2 right / (in ref + predicted)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
+from dsteval.metrics.base import CREDIT, Array, Counts, Metric, earned, per_dialogue, ratio
 from dsteval.outcomes import Outcomes
 
 __all__ = ["SlotPrecision"]
@@ -16,6 +16,8 @@ class _SlotPrecision(Metric):
 
     Formula: sum_t |B_t n P_t| / sum_t |P_t|. Unit: fraction, 0..1, higher is better. NaN where nothing is
     predicted at all.
+
+    ``credit=partial`` counts match scores between 0 and 1 too, where the protocol's rule gives such.
 
     Differs from: ParlAI's slot_p, a mean over tasks; mwzeval, which drops dontcare from one side first.
 
@@ -31,11 +33,17 @@ class _SlotPrecision(Metric):
     name = "SlotPrecision"
     about = "share of predicted slots that are right, over the corpus"
     empty = "no slot is predicted"
+    parameters = {"credit": CREDIT}
     needs = ("values",)
+
+    @property
+    def ratio_of_counts(self) -> bool:  # type: ignore[override]
+        """Whether the value is a ratio of two integers."""
+        return self.get("credit") == "whole"
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: predicted slots, right slots."""
-        return per_dialogue(outcomes, outcomes.pred, outcomes.right)
+        return per_dialogue(outcomes, outcomes.pred, earned(outcomes, self.get("credit")))
 
     def value(self, sums: Array) -> Array:
         """Right / predicted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
+from dsteval.metrics.base import CREDIT, Array, Counts, Metric, earned, per_dialogue, ratio
 from dsteval.outcomes import Outcomes
 
 __all__ = ["SlotRecall"]
@@ -16,6 +16,8 @@ class _SlotRecall(Metric):
 
     Formula: sum_t |B_t n P_t| / sum_t |B_t|. Unit: fraction, 0..1, higher is better. NaN where the reference
     holds no slot at all. The MultiWOZ 2.1 evaluation card calls this slot accuracy.
+
+    ``credit=partial`` counts match scores between 0 and 1 too, where the protocol's rule gives such.
 
     Differs from: AGA, which averages the turns' own shares.
 
@@ -31,11 +33,17 @@ class _SlotRecall(Metric):
     name = "SlotRecall"
     about = "share of the reference's slots that are right, over the corpus"
     empty = "the reference holds no slot"
+    parameters = {"credit": CREDIT}
     needs = ("values",)
+
+    @property
+    def ratio_of_counts(self) -> bool:  # type: ignore[override]
+        """Whether the value is a ratio of two integers."""
+        return self.get("credit") == "whole"
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: slots in ref, right slots."""
-        return per_dialogue(outcomes, outcomes.ref, outcomes.right)
+        return per_dialogue(outcomes, outcomes.ref, earned(outcomes, self.get("credit")))
 
     def value(self, sums: Array) -> Array:
         """Right / in ref."""

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsteval.metrics.base import Array, Counts, Metric, per_denominator, per_dialogue, ratio
+from dsteval.metrics.base import (
+    TURNS,
+    Array,
+    Counts,
+    Metric,
+    at_turns,
+    per_denominator,
+    per_dialogue,
+    ratio,
+    sum_of_fractions,
+)
 from dsteval.outcomes import Outcomes
 
 __all__ = ["TurnF1"]
@@ -17,7 +27,8 @@ class _TurnF1(Metric):
     """Mean over turns of the F1 of that turn's slots.
 
     Formula: mean_t 2 |B_t n P_t| / (|B_t| + |P_t|); a turn with both sides empty counts 1, with one side empty 0.
-    Unit: fraction, 0..1, higher is better. NaN without turns.
+    ``turns=last`` looks at the last turn of each dialogue only (SOM-DST's final joint F1). Unit: fraction, 0..1,
+    higher is better. NaN without turns.
 
     Differs from: SlotF1, which is micro. TRADE, SOM-DST and KLUE call this one "Joint F1" or "micro F1".
 
@@ -32,19 +43,20 @@ class _TurnF1(Metric):
 
     name = "TurnF1"
     about = "mean over turns of the turn's own F1 (TRADE's Joint F1)"
+    parameters = {"turns": TURNS}
     ratio_of_counts = False
     needs = ("values",)
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, turns with both sides empty, then sums of 2 x right by denominator 1, 2, 3, ..."""
+        outcomes = at_turns(outcomes, self.get("turns"))
         over = outcomes.ref + outcomes.pred
         turns = per_dialogue(outcomes, np.ones(len(outcomes), dtype=np.int64), over == 0)
         return np.concatenate([turns, per_denominator(outcomes, 2 * outcomes.right, over)[:, 1:]], axis=1)
 
     def value(self, sums: Array) -> Array:
         """(Turns with both sides empty + the sum of fractions) / turns."""
-        denominators = np.arange(1, sums.shape[-1] - 1)
-        return ratio(sums[..., 1] + (sums[..., 2:] / denominators).sum(axis=-1), sums[..., 0])
+        return ratio(sums[..., 1] + sum_of_fractions(sums[..., 2:]), sums[..., 0])
 
 
 TurnF1 = _TurnF1()

@@ -273,10 +273,12 @@ class Grouped:
         self.flattener.problems.add("", None, line=line, expected=expected, found=shown(record))
         return None
 
-    def dialogues(self, updates: tuple[Side, ...] = (), gaps: bool = False) -> Iterator[Dialogue]:
+    def dialogues(
+        self, updates: tuple[Side, ...] = (), gaps: bool = False, keyed: bool = True
+    ) -> Iterator[Dialogue]:
         """The dialogues, once all problems have been checked."""
         problems = self.flattener.problems
         ordered = {name: by_number(name, turns, problems) for name, turns in self.turns.items()}
         problems.check(self.total)
         for name, turns in ordered.items():
-            yield Dialogue(name, turns, name in self.doubled, updates, gaps)
+            yield Dialogue(name, turns, name in self.doubled, updates, gaps, keyed=keyed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
+from dsteval.dialogue import Choice, Dialogue, Frame, Items, Side, Turn
 from dsteval.errors import OptionError
 from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, shown, turn_number
 from dsteval.readers.json_text import JsonChunk, Pairs
@@ -24,7 +24,8 @@ class _DstevalJsonl(Reader):
     holds states per service, ``items`` the slots as written, ``[[slot, value], ...]``; of a file with two sides
     either is ``{"ref": [...], "pred": [...]}``. ``bits`` are right/wrong marks without values. ``gaps: true`` says
     that the dialogue's turn numbers may skip, ``alone: true`` that it is a single instance of no dialogue,
-    ``updates: true`` that frames or items hold what the turn changed.
+    ``updates: true`` that frames or items hold what the turn changed. ``pred_update`` is what the tracker says
+    that it changed beside a whole ``pred``, ``choices`` the class and the value that it chose for each slot.
     """
 
     name = "dsteval-jsonl"
@@ -100,6 +101,7 @@ class _Reading:
         given += self._items(turn, record.get("items"), name)
         self._check_given([("update", side) if changed else (key, side) for key, side in given], name, number)
         self._marks(turn, record, name)
+        self._beside(turn, record, name)
         self.turns.add(name, turn)
 
     def _check_given(self, given: list[tuple[str, str]], name: str, number: int) -> None:
@@ -124,6 +126,22 @@ class _Reading:
         for flag, names in (("gaps", self.gaps), ("alone", self.alone)):
             if record.get(flag) is True:
                 names.add(name)
+
+    def _beside(self, turn: Turn, record: dict[str, Any], name: str) -> None:
+        """What a tracker tells beside its states."""
+        if "pred_update" in record:
+            update = record["pred_update"]
+            listed = isinstance(update, list) and not isinstance(update, Pairs)
+            turn.pred_update = (self._listed if listed else self.flattener.items)(update, name, turn.number)
+        chosen = record.get("choices")
+        if chosen is not None:
+            where = f"{self.source.name}, dialogue {name!r}, turn {turn.number}"
+            read = [fields(choice, where) for choice in chosen] if isinstance(chosen, list) else [{}]
+            if all(isinstance(one.get(key), str) for one in read for key in Choice.__struct_fields__):
+                turn.choices = [Choice(one["slot"], one["kind"], one["value"]) for one in read]
+            else:
+                expected = "choices as a list of slot, kind and value, all of them texts"
+                self.problems.add(name, turn.number, expected=expected, found=shown(chosen))
 
     @staticmethod
     def _set(turn: Turn, side: Side | str, items: Items) -> None:

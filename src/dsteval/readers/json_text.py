@@ -64,7 +64,8 @@ def count_keys(value: Any) -> int:
             if type(inner) in _NESTED:
                 count += count_keys(inner)
         return count
-    return sum(map(count_keys, value)) if kind is list else 0
+    # Long lists of numbers, such as a model's input, are passed over at once.
+    return 0 if kind is not list or _NESTED.isdisjoint(map(type, value)) else sum(map(count_keys, value))
 
 
 def decode(data: Any, where: str) -> JsonChunk:

@@ -16,7 +16,8 @@ _DEFAULT = "ground_truth"
 
 class _LlmDstEval(Reader):
     """Reads ``flag`` ('ID-turn'), ``system``, ``user``, ``predict`` and a reference: ``ground_truth``, MultiWOZ
-    2.1's labels, unless ``--ref-field`` names another such as ``ground_truth_m24``.
+    2.1's labels, unless ``--ref-field`` names another such as ``ground_truth_m24``. ``predict_turn_label``, if
+    there, is what the tracker changed at the turn.
     """
 
     name = "llm_dst_eval"
@@ -56,7 +57,9 @@ class _LlmDstEval(Reader):
                 continue
             ref, pred = (turns.flattener.items(found[key], place, number) for key in (field, "predict"))
             system, user = (turns.flattener.utterance(found.get(key), place, number) for key in ("system", "user"))
-            turns.add(place, Turn(number, ref, pred, system, user))
+            update = found.get("predict_turn_label")
+            changed = None if update is None else turns.flattener.items(update, place, number)
+            turns.add(place, Turn(number, ref, pred, system, user, pred_update=changed))
         return turns.dialogues(options.updated())
 
 

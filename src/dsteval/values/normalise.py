@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
 
-__all__ = ["DELETIONS", "DONTCARE", "NORMALISERS", "is_deletion"]
+if TYPE_CHECKING:
+    from dsteval.values.given import Given
+
+__all__ = ["DELETIONS", "DONTCARE", "NEEDS", "NORMALISERS", "is_deletion", "normaliser"]
 
 DONTCARE: frozenset[str] = frozenset(
     {
@@ -98,10 +103,43 @@ def times(slot: str, value: str) -> str:
     return f"{hour % 24:02}:{minute}"
 
 
-NORMALISERS: dict[str, Callable[[str, str], str]] = {
+Rewrite: TypeAlias = Callable[[str, str], str]
+
+# The rules of published scorers stand in modules of their own, loaded by the protocols that name them.
+NORMALISERS: dict[str, Rewrite | str] = {
     "casefold": casefold,
     "whitespace": whitespace,
     "spelling": spelling,
     "times": times,
+    "fix-label": "fix_label:fix_label",
+    "mwzeval": "mwzeval:normalise",
+    "dstc10": "dstc10:normalise",
+    "squeeze": "convlab:squeeze",
+    "squad": "typo_fix:squad",
+    "trippy-tokens": "trippy:normalise",
+    "hidst-ref": "hidst:unspaced_ref",
+    "hidst-pred": "hidst:unspaced_pred",
+    "typo-fix": "typo_fix:plain",
+    "typo-fix-2.1": "typo_fix:of_2_1",
+    "typo-fix-2.4": "typo_fix:of_2_4",
 }
 """What ``states.normalise`` of a protocol may list."""
+
+NEEDS: dict[str, str] = dict.fromkeys(("typo-fix", "typo-fix-2.1", "typo-fix-2.4"), "ontology")
+"""Normalisers that cannot do without a table, and which."""
+
+
+def normaliser(name: str, given: Given) -> Rewrite:
+    """The function of a normaliser, bound to the table that it needs.
+
+    Raises ProtocolError where that was not given.
+    """
+    found = NORMALISERS[name]
+    if not isinstance(found, str):
+        return found
+    module, _, function = found.partition(":")
+    rewrite: Rewrite = getattr(import_module(f"dsteval.values.{module}"), function)
+    if name not in NEEDS:
+        return rewrite
+    table = getattr(given, NEEDS[name])
+    return lambda slot, value: rewrite(slot, value, table)  # type: ignore[call-arg]

@@ -1,0 +1,94 @@
+"""What the pipeline takes: paths, data sets by name, dictionaries, iterables; opened once, read once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dsteval import readers
+from dsteval.dialogue import Dialogue
+from dsteval.readers import Source
+
+if TYPE_CHECKING:
+    from dsteval.data.fetch import Progress
+
+__all__ = ["Input", "label_of", "open_input", "open_source", "read_predictions", "read_references", "system_name"]
+
+Input: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | Source"
+"""A path or a data set's name, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
+
+
+def open_source(text: str, progress: Progress | None = None) -> Source:
+    """The file or folder that a path names, or the public data set of that name (``multiwoz-2.4/test``).
+
+    A data set that is not cached is fetched, which ``progress`` can show; what lies on disk under its name wins.
+    Raises ReadError for what cannot be read, and as ``data.fetch.fetch`` does for what cannot be had.
+    """
+    if os.path.exists(text):  # noqa: PTH110 - Path.exists raises for a name that is too long
+        return Source.open(text)
+    from dsteval.data.fetch import resolve  # only a name that is no path asks for it
+
+    place = resolve(text, progress=progress)
+    source = Source.open(text if place is None else place)
+    if place is not None:
+        source.name = text
+    return source
+
+
+def open_input(value: Input, name: str) -> Source | Iterable[Dialogue]:
+    """A source for whatever ``evaluate`` takes."""
+    if isinstance(value, Source):
+        return value
+    if isinstance(value, str):
+        return open_source(value)
+    if isinstance(value, os.PathLike):
+        return Source.open(Path(value))
+    if isinstance(value, Mapping):
+        return Source.of(name, value)
+    items = iter(value)
+    first = next(items, None)
+    if isinstance(first, Dialogue):
+        return chain([first], items)
+    return Source.of(name, [] if first is None else [first, *items])
+
+
+def system_name(label: str) -> str:
+    """A system's name where none is given: the file's, without the suffixes of formats and packers.
+
+    >>> system_name("pred.json.gz"), system_name("my.model.v2.jsonl")
+    ('pred', 'my.model.v2')
+    """
+    while (stem := label.rpartition("."))[2].casefold() in _SUFFIXES and stem[0]:
+        label = stem[0]
+    return label
+
+
+_SUFFIXES = frozenset({"csv", "gz", "json", "jsonl", "tsv", "txt", "zip"})
+
+
+def label_of(source: Source | Iterable[Dialogue]) -> str:
+    """How messages and results call a source."""
+    return source.name if isinstance(source, Source) else "predictions"
+
+
+def read_references(
+    ref: Source | Iterable[Dialogue], format: str | None, options: readers.Options
+) -> Iterable[Dialogue]:
+    """The reference's dialogues. They are held in memory to be paired, so a second system need not read them."""
+    if not isinstance(ref, Source):
+        return ref
+    key = (format, options)
+    if key not in ref.kept:
+        ref.kept[key] = list(readers.read(ref, "ref", format, options))
+    dialogues: list[Dialogue] = ref.kept[key]
+    return dialogues
+
+
+def read_predictions(
+    source: Source | Iterable[Dialogue], format: str | None, options: readers.Options
+) -> Iterable[Dialogue]:
+    """The dialogues of the predictions' file, as they are read."""
+    return readers.read(source, "pred", format, options) if isinstance(source, Source) else source

@@ -1,0 +1,48 @@
+"""None F1: the harmonic mean of none precision and recall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dsteval.metrics.base import Array, Counts, Metric, absent_slots, per_dialogue, ratio
+from dsteval.outcomes import Outcomes
+
+__all__ = ["NoneF1"]
+
+
+@dataclass(frozen=True, repr=False)
+class _NoneF1(Metric):
+    r"""Harmonic mean of NonePrecision and NoneRecall, over all turns.
+
+    Formula: 2 sum_t |S \ (B_t u P_t)| / sum_t (|S \ B_t| + |S \ P_t|), S the slot list and B_t, P_t
+    the slots of either side. Unit: fraction, higher is better; not within 0..1 where a turn has more slots than
+    S. NaN where the divisor is 0.
+
+    Differs from: SlotF1, which looks at slots that have a value.
+
+    >>> import dsteval
+    >>> ref = {"d": [{"hotel-area": "north"}]}
+    >>> pred = {"d": [{"hotel-area": "south", "hotel-stars": "4"}]}
+    >>> round(dsteval.evaluate(ref, pred, metrics=["NoneF1"], slots=5)["NoneF1"].value, 4)
+    0.8571
+
+    Reference: alexa/alexa-with-dstc10-track2-dataset, task1/scripts/scores.py (none_prediction).
+    """
+
+    name = "NoneF1"
+    about = "harmonic mean of none precision and recall, over the corpus"
+    empty = "no slot is absent on either side"
+    needs = ("values",)
+    bounds = (-float("inf"), float("inf"))
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Columns: slots absent in ref + in pred, 2 x absent on both sides."""
+        both, ref, pred = absent_slots(outcomes)
+        return per_dialogue(outcomes, ref + pred, 2 * both)
+
+    def value(self, sums: Array) -> Array:
+        """2 absent on both sides / (absent in ref + in pred)."""
+        return ratio(sums[..., 1], sums[..., 0])
+
+
+NoneF1 = _NoneF1()

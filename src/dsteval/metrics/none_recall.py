@@ -1,0 +1,48 @@
+"""None recall: how many of the slots that should be empty are left empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dsteval.metrics.base import Array, Counts, Metric, absent_slots, per_dialogue, ratio
+from dsteval.outcomes import Outcomes
+
+__all__ = ["NoneRecall"]
+
+
+@dataclass(frozen=True, repr=False)
+class _NoneRecall(Metric):
+    r"""Share of the slots absent in the reference that are predicted absent, over all turns.
+
+    Formula: sum_t |S \ (B_t u P_t)| / sum_t |S \ B_t|, S the slot list and B_t, P_t
+    the slots of either side. Unit: fraction, higher is better; not within 0..1 where a turn has more slots than
+    S. NaN where the divisor is 0.
+
+    Differs from: SlotRecall, which looks at slots of the reference.
+
+    >>> import dsteval
+    >>> ref = {"d": [{"hotel-area": "north"}]}
+    >>> pred = {"d": [{"hotel-area": "south", "hotel-stars": "4"}]}
+    >>> round(dsteval.evaluate(ref, pred, metrics=["NoneRecall"], slots=5)["NoneRecall"].value, 4)
+    0.75
+
+    Reference: alexa/alexa-with-dstc10-track2-dataset, task1/scripts/scores.py (none_prediction).
+    """
+
+    name = "NoneRecall"
+    about = "share of slots absent in the reference that are predicted absent, over the corpus"
+    empty = "no slot is absent in the reference"
+    needs = ("values",)
+    bounds = (-float("inf"), float("inf"))
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Columns: slots absent in ref, slots absent on both sides."""
+        both, ref, _ = absent_slots(outcomes)
+        return per_dialogue(outcomes, ref, both)
+
+    def value(self, sums: Array) -> Array:
+        """Absent on both sides / absent in ref."""
+        return ratio(sums[..., 1], sums[..., 0])
+
+
+NoneRecall = _NoneRecall()

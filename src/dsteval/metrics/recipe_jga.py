@@ -1,0 +1,49 @@
+"""The recipe of an evaluation card for joint accuracy, which is not joint accuracy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
+from dsteval.outcomes import Outcomes
+
+__all__ = ["RecipeJGA"]
+
+
+@dataclass(frozen=True, repr=False)
+class _RecipeJGA(Metric):
+    """Share of turns with as many right values as the reference has domains. Wrong: use JGA.
+
+    Formula: |{t : right slots of t = domains of B_t}| / turns. Unit: fraction, 0..1; a perfect prediction does
+    not reach 1. NaN without turns.
+
+    Differs from: the card's own text, which asks for an exact match across all domains. The recipe compares a
+    number of values with a number of domains and never sees a false positive. Where the prediction lacks a
+    domain it stops with an error; here no value of that domain is right.
+
+    >>> import dsteval
+    >>> ref = {"d": [{"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}]}
+    >>> dsteval.evaluate(ref, ref, metrics=["RecipeJGA"])["RecipeJGA"].value
+    0.5
+
+    Reference: evaluation card "multiwoz-2.1-eval".
+    """
+
+    name = "RecipeJGA"
+    about = "share of turns with as many right values as the reference has domains (a card's recipe; wrong)"
+    tally = "recipe"
+    perfect = False
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Columns: turns, turns that the recipe takes for right."""
+        right = outcomes.tallied["recipe"][:, 0].astype(np.int64)
+        return per_dialogue(outcomes, np.ones(len(outcomes), dtype=np.int64), right)
+
+    def value(self, sums: Array) -> Array:
+        """Turns taken for right / turns."""
+        return ratio(sums[..., 1], sums[..., 0])
+
+
+RecipeJGA = _RecipeJGA()

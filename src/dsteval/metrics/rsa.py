@@ -1,0 +1,69 @@
+"""Relative slot accuracy: right slots among those that either side mentions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dsteval.metrics.base import (
+    Array,
+    Counts,
+    Metric,
+    Parameter,
+    per_denominator,
+    per_dialogue,
+    ratio,
+    sum_of_fractions,
+)
+from dsteval.outcomes import Outcomes
+
+__all__ = ["RSA"]
+
+EMPTY = Parameter(("skip", "zero", "one"), "what a turn without any slot on either side counts")
+
+
+@dataclass(frozen=True, repr=False)
+class _RSA(Metric):
+    """Mean over turns of the share of mentioned slots that are right.
+
+    Formula: (T - M - W) / T with T the slots in B_t or P_t, M those of B_t that are not predicted, W predicted
+    slots that are wrong; that is right slots / T. A turn with T = 0 is left out (``empty=skip``) or counts 0 or 1.
+    Unit: fraction, 0..1, higher is better. NaN where no turn remains.
+
+    Differs from: the GCA authors' script counts empty turns as 0 (``empty=zero``, the default under protocol
+    gca), ConvLab-3 skips them. SlotAccuracy divides by all slots, which flatters.
+
+    >>> import dsteval
+    >>> ref = {"d": [{}, {"hotel-area": "north", "hotel-stars": "4"}]}
+    >>> pred = {"d": [{}, {"hotel-area": "north", "hotel-name": "lodge"}]}
+    >>> result = dsteval.evaluate(ref, pred, metrics=["RSA", "RSA(empty=one)"])
+    >>> round(result["RSA"].value, 4), round(result["RSA(empty=one)"].value, 4)
+    (0.3333, 0.6667)
+
+    Reference: Kim et al., "Mismatch between Multi-turn Dialogue and its Evaluation Metric in Dialogue State
+    Tracking", ACL 2022.
+    """
+
+    name = "RSA"
+    about = "mean share of the slots that either side mentions that are right"
+    parameters = {"empty": EMPTY}
+    ratio_of_counts = False
+    empty = "no turn has a slot on either side"
+    needs = ("values",)
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Columns: turns averaged, empty turns that count 1, then right slots by denominator 1, 2, 3, ..."""
+        over = outcomes.right + outcomes.wrong
+        counts = per_denominator(outcomes, outcomes.right, over)
+        empty = per_dialogue(outcomes, over == 0)[:, 0]
+        averaged = counts[:, 0] + empty * (self.get("empty") != "skip")
+        ones = empty * (self.get("empty") == "one")
+        return np.concatenate([np.stack([averaged, ones], axis=1), counts[:, 1:]], axis=1)
+
+    def value(self, sums: Array) -> Array:
+        """(Empty turns that count + the sum of fractions) / turns."""
+        return ratio(sums[..., 1] + sum_of_fractions(sums[..., 2:]), sums[..., 0])
+
+
+RSA = _RSA()

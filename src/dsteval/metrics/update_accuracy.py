@@ -1,0 +1,55 @@
+"""Update accuracy: the share of turns whose own update is right, whatever was wrong before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
+from dsteval.outcomes import Outcomes
+
+__all__ = ["UpdateAccuracy"]
+
+
+@dataclass(frozen=True, repr=False)
+class _UpdateAccuracy(Metric):
+    r"""Share of turns at which the predicted change of the state equals the reference's.
+
+    Formula: |{t : T_t = T'_t}| / turns with T_t = B_t \\ B_{t-1} and T'_t = P_t \\ P_{t-1}, over (slot, value);
+    a slot that goes away is no update. Unit: fraction, 0..1, higher is better. NaN without turns.
+
+    Differs from: TurnMatch, which asks that T_t is inside P_t and T'_t inside B_t. DST-as-Prompting prints it as
+    turn-level (TLB) accuracy, of the update that the model wrote; here it is taken from the states.
+
+    >>> import dsteval
+    >>> ref = {"d": [{"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}]}
+    >>> pred = {"d": [{"hotel-area": "south"}, {"hotel-area": "south", "hotel-stars": "4"}]}
+    >>> dsteval.evaluate(ref, pred, metrics=["UpdateAccuracy"])["UpdateAccuracy"].value
+    0.5
+
+    Reference: Lee, Cheng and Ostendorf, "Dialogue State Tracking with a Language Model using Schema-Driven
+    Prompting", EMNLP 2021; chiahsuan156/DST-as-Prompting.
+    """
+
+    name = "UpdateAccuracy"
+    about = "share of turns whose own update is right"
+    tally = "updates"
+
+    def why_not(self, outcomes: Outcomes) -> str | None:
+        """Single instances have no turn before."""
+        if not outcomes.has_dialogues:
+            return "the data is single instances: without dialogues there is no turn before"
+        return super().why_not(outcomes)
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Columns: turns, turns whose update is right."""
+        right = outcomes.tallied["updates"][:, 0].astype(np.int64)
+        return per_dialogue(outcomes, np.ones(len(outcomes), dtype=np.int64), right)
+
+    def value(self, sums: Array) -> Array:
+        """Turns with a right update / turns."""
+        return ratio(sums[..., 1], sums[..., 0])
+
+
+UpdateAccuracy = _UpdateAccuracy()

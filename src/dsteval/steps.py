@@ -1,0 +1,247 @@
+"""Named steps on whole dialogues before they are prepared: what some scorers do to lists, turns or both sides.
+
+A step takes the states of both sides as written, a list of items per turn, and gives new ones. Most of them copy
+a bug that depends on the order of a list, or look at the reference while they rewrite the prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from dsteval.dialogue import Choice, Dialogue, Item, Items, Value
+from dsteval.errors import ProtocolError
+from dsteval.values.given import Given
+from dsteval.values.normalise import is_deletion
+
+__all__ = ["STEPS", "Sides", "Step"]
+
+
+class Sides(NamedTuple):
+    """The states of both sides as written, turn by turn."""
+
+    ref: list[Items]
+    pred: list[Items]
+
+
+class Step(NamedTuple):
+    """A step: what it does in words, the table that it needs, and the function that does it."""
+
+    about: str
+    apply: Callable[[Dialogue, Sides, Given], Sides]
+    needs: str = ""
+
+
+def _overwritten(state: dict[str, Value], update: Items, deletes: bool) -> dict[str, Value]:
+    state = dict(state)
+    for slot, value in update:
+        if deletes and is_deletion(value):
+            state.pop(slot, None)
+        else:
+            state[slot] = value
+    return state
+
+
+def _never_delete(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
+    """Accumulate what each turn predicts by overwriting: a slot once predicted never goes away.
+
+    The tracker's own update is taken where the file tells it, else what the predicted state says.
+    """
+    states: list[Items] = []
+    state: dict[str, Value] = {}
+    for turn, items in zip(dialogue.turns, sides.pred, strict=True):
+        update = items if turn.pred_update is None else turn.pred_update
+        state = _overwritten(state, update, deletes=False)
+        states.append(list(state.items()))
+    return Sides(sides.ref, states)
+
+
+def _on_reference(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
+    """Put each turn's update on the reference of the turn before, as a teacher-forced run does."""
+    states: list[Items] = []
+    before: Items = []
+    for turn, ref in zip(dialogue.turns, sides.ref, strict=True):
+        if turn.pred_update is None:
+            raise ProtocolError(
+                where=f"turn {turn.number}",
+                expected="what the tracker changed at each turn, to be put on the reference",
+                found="states only",
+                remedy="A running log of IC-DST, or a file with pred_update, has it.",
+            )
+        states.append(list(_overwritten(dict(before), turn.pred_update, deletes=True).items()))
+        before = ref
+    return Sides(sides.ref, states)
+
+
+def _trippy_classes(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
+    """Walk TripPy's classes: carry, copy, refer, and values from the system's offers rewritten towards gold.
+
+    A file without classes is left as it is: its states are what the tracker said.
+    """
+    from dsteval.values.trippy import rewrite
+
+    variants = given.variants if any(turn.choices for turn in dialogue.turns) else {}
+    running: dict[str, str] = {}
+    states: list[Items] = []
+    for turn, ref, pred in zip(dialogue.turns, sides.ref, sides.pred, strict=True):
+        if turn.choices is None:
+            states.append(pred)
+            continue
+        gold = {slot: value for slot, value in ref if isinstance(value, str)}
+        for choice in turn.choices:
+            value = _chosen(choice, gold.get(choice.slot, "none"), variants, turn.number, rewrite)
+            if choice.kind != "none" and (choice.kind in _LITERAL or value != "none"):
+                running[choice.slot] = value
+        states.append([(choice.slot, running.get(choice.slot, "none")) for choice in turn.choices])
+    return Sides(sides.ref, states)
+
+
+_LITERAL = ("dontcare", "true", "false")
+_MARK = "\N{SECTION SIGN}\N{SECTION SIGN}"
+_Rewrite: TypeAlias = Callable[[str, str, dict[str, list[str]]], str]
+
+
+def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int, rewrite: _Rewrite) -> str:
+    """The value that a class gives its slot; "none" where it gives none."""
+    if choice.kind in _LITERAL:
+        return choice.kind
+    if choice.kind not in ("refer", "inform") or not choice.value.startswith(_MARK):
+        if choice.kind == "inform":
+            raise ProtocolError(
+                where=f"turn {turn}, slot {choice.slot!r}",
+                expected=f"a value marked {_MARK} under the class inform",
+                found=repr(choice.value),
+                remedy="The script stops there too; other protocols read the value as it stands.",
+            )
+        return choice.value
+    value = choice.value.removeprefix(_MARK).strip()
+    return value if value == "none" else rewrite(value, gold, variants)
+
+
+def _as_text(item: Item, glue: str) -> str:
+    """An item as the text that a scorer keeps lists of; glue stands between domain, slot and value."""
+    slot, value = item
+    domain, hyphen, name = slot.partition("-")
+    return glue.join(filter(None, (domain, name, str(value)))) if hyphen and value is not None else slot
+
+
+def _as_item(text: str, glue: str) -> Item:
+    domain, slot, value = [*text.split(glue, 2), "", ""][:3]
+    if glue == " " and slot == "book":
+        name, _, value = value.partition(" ")
+        slot = f"book {name}"
+    return f"{domain}-{slot}", value
+
+
+def _single(items: Items, given: Given) -> Items:
+    """The items themselves. Raises ProtocolError for a list of alternatives, which no list of texts holds."""
+    for slot, value in items:
+        if isinstance(value, tuple) and len(value) > 1:
+            raise ProtocolError(
+                where=f"slot {slot!r}",
+                expected=f"single texts, which protocol {given.protocol} compares",
+                found=f"a list of {len(value)} values",
+                remedy="Take a protocol that reads alternatives, such as exact.",
+            )
+    return [(slot, value[0] if isinstance(value, tuple) and value else value) for slot, value in items]
+
+
+def _apart(ref: Items, pred: Items) -> tuple[Items, Items]:
+    """Both sides with one value a slot: scorers of text sets let a slot stand twice, with different values.
+
+    The values that both sides have come first; a second value gets a slot name of its own, ``hotel-area#2``.
+    """
+    both = set(ref) & set(pred)
+
+    def numbered(items: Items) -> Items:
+        if len({slot for slot, _ in items}) == len(items):
+            return items
+        seen: dict[str, int] = {}
+        found: Items = []
+        for slot, value in sorted(dict.fromkeys(items), key=lambda item: item not in both):
+            seen[slot] = seen.get(slot, 0) + 1
+            found.append((slot if seen[slot] == 1 else f"{slot}#{seen[slot]}", value))
+        return found
+
+    return numbered(ref), numbered(pred)
+
+
+_END = "<|endoftext|>"
+_ListRule: TypeAlias = Callable[[list[str], bool], list[str]]
+
+
+def _texts(sides: Sides, given: Given, glue: str, rule: _ListRule) -> Sides:
+    """Apply a rule to each turn's list of texts, on the reference (False) and on the prediction (True)."""
+    refs: list[Items] = []
+    preds: list[Items] = []
+    for ref, pred in zip(*sides, strict=True):
+        lists = [[_as_text(item, glue) for item in _single(items, given)] for items in (ref, pred)]
+        done = [[_as_item(text, glue) for text in rule(texts, bool(i))] for i, texts in enumerate(lists)]
+        apart = _apart(*done)
+        refs.append(apart[0])
+        preds.append(apart[1])
+    return Sides(refs, preds)
+
+
+def _simpletod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
+    """SimpleTOD's lists: a predicted "none" is removed while the list is walked, so the item after it escapes."""
+    from dsteval.values.simpletod import prune
+
+    def rule(texts: list[str], predicted: bool) -> list[str]:
+        if predicted:
+            texts = prune(texts, lambda text: text in ("", " ", _END) or text.split()[-1:] == ["none"])
+            texts = [text.replace(_END, "").strip() for text in texts]
+        return [text for text in texts if "not mentioned" not in text]
+
+    return _texts(sides, given, " ", rule)
+
+
+def _simpletod_clean(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
+    """SimpleTOD's optional "default cleaning" of both sides; what it turns into "none" stays."""
+    from dsteval.values.simpletod import clean_item
+
+    return _texts(sides, given, " ", lambda texts, predicted: [clean_item(text) for text in texts])
+
+
+def _fnctod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
+    """FnCTOD's lists: removed while walked, then by words anywhere in the item, cleaned, and filtered again."""
+    from dsteval.values.fnctod import clean
+    from dsteval.values.simpletod import prune
+
+    def kept(texts: list[str]) -> list[str]:
+        return [
+            text for text in texts if not any(word in text for word in ("not mentioned", "none", "not present"))
+        ]
+
+    def rule(texts: list[str], predicted: bool) -> list[str]:
+        if predicted:
+            texts = prune(texts, lambda text: text in ("", " ", _END) or text.split("->")[-1] == "none")
+            texts = [text.replace(_END, "").strip() for text in texts]
+        cleaned = []
+        for text in kept(texts):
+            slot, value = _as_item(text, "->")
+            cleaned.append(_as_text((slot, clean(slot, str(value), predicted)), "->"))
+        return kept(cleaned)
+
+    return _texts(sides, given, "->", rule)
+
+
+def _fnctod_dontcare(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
+    """FnCTOD at test time: a predicted "no preference", anywhere in an item, is dropped; gold keeps its own."""
+    words = ("dontcare", "dont care", "do not care")
+    preds = [
+        [item for item in items if not any(word in _as_text(item, "->") for word in words)] for items in sides.pred
+    ]
+    return Sides(sides.ref, preds)
+
+
+STEPS: dict[str, Step] = {
+    "never-delete": Step("predictions accumulate by overwriting, nothing is ever deleted", _never_delete),
+    "on-reference": Step("each turn's update is put on the reference of the turn before", _on_reference),
+    "trippy-classes": Step("TripPy's classes are walked, offers rewritten towards the reference", _trippy_classes),
+    "simpletod": Step("SimpleTOD's item lists, 'none' removed while walking", _simpletod),
+    "simpletod-clean": Step("SimpleTOD's optional cleaning of items", _simpletod_clean),
+    "fnctod": Step("FnCTOD's item lists and cleaning", _fnctod),
+    "fnctod-dontcare": Step("a predicted dontcare is dropped", _fnctod_dontcare),
+}
+"""What ``prepare.steps`` of a protocol may list."""

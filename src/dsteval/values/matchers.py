@@ -1,0 +1,184 @@
+"""When a predicted value is right: matchers, each under a name that ``match.rule`` of a protocol gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from dsteval.values.given import Given
+
+__all__ = ["MATCHERS", "Matcher", "PreparedValue", "matches", "same_ref"]
+
+PreparedValue: TypeAlias = str | frozenset[str] | tuple[str, ...]
+"""A text, the set of accepted (or guessed) texts, or, where a rule counts a list, its texts in order."""
+
+
+def matches(ref: PreparedValue, pred: PreparedValue) -> bool:
+    """Whether a predicted value is right: equal, or every guess inside the accepted set.
+
+    >>> matches(frozenset({"cheap", "moderate"}), "cheap"), matches("cheap", frozenset({"cheap", "moderate"}))
+    (True, False)
+    """
+    if isinstance(ref, str):
+        return ref == pred
+    return pred in ref if isinstance(pred, str) else set(pred).issubset(ref)
+
+
+def same_ref(before: PreparedValue | None, now: PreparedValue | None) -> bool:
+    """Whether a reference value stayed: equal, or the accepted sets share a value.
+
+    >>> same_ref("19:30", frozenset({"19:30", "7:30 pm"}))
+    True
+    """
+    if before == now or before is None or now is None:
+        return before == now
+    if isinstance(before, str):
+        return not isinstance(now, str) and before in now
+    return now in before if isinstance(now, str) else not set(before).isdisjoint(now)
+
+
+class Matcher:
+    """``exact``: equality of the prepared values, any of several accepted ones.
+
+    ``needs`` names the file that the rule cannot do without; ``reflexive`` tells whether every value is right
+    against itself, so that equal states need no look; ``values`` are the kinds of alternatives it can read.
+    """
+
+    name = "exact"
+    about = "equal to an accepted value"
+    needs = ""
+    reflexive = True
+
+    def __init__(self, given: Given) -> None:
+        self._known: dict[tuple[str, PreparedValue, PreparedValue], float] = {}
+
+    def score(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
+        """How right a predicted value is, 0..1; each distinct question is answered once."""
+        key = (slot, ref, pred)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self.rule(slot, ref, pred)
+        return found
+
+    def right(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
+        """Whether a predicted value is right: its score is 1."""
+        return self.score(slot, ref, pred) == 1
+
+    def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
+        """The rule itself."""
+        return float(matches(ref, pred))
+
+    def same(self, slot: str, before: PreparedValue | None, now: PreparedValue | None) -> bool:
+        """Whether a value of the reference stayed from one turn to the next: equality without fuzziness."""
+        return same_ref(before, now)
+
+    def same_pred(self, slot: str, before: PreparedValue | None, now: PreparedValue | None) -> bool:
+        """Whether a predicted value stayed."""
+        return before == now
+
+
+def _texts(value: PreparedValue) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(sorted(value) if isinstance(value, frozenset) else value)
+
+
+def _any(ref: PreparedValue, pred: PreparedValue, right: Callable[[str, str], bool]) -> float:
+    """1 where every guess is right by some accepted value."""
+    return float(all(any(right(r, p) for r in _texts(ref)) for p in _texts(pred)))
+
+
+class _Overlap(Matcher):
+    """ConvLab-3's unified evaluation: any guess that is any accepted value will do, so that hedging wins."""
+
+    name = "overlap"
+    about = "any of the guessed values is any of the accepted ones"
+
+    def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
+        """1 where the two sets share a value."""
+        return float(not set(_texts(ref)).isdisjoint(_texts(pred)))
+
+
+class _Mwzeval(Matcher):
+    """mwzeval: fuzzywuzzy's partial_ratio above 95, a text that contains the other included."""
+
+    name = "mwzeval"
+    about = "partial_ratio above 95 (fuzzywuzzy's, with python-Levenshtein's matching blocks)"
+
+    def __init__(self, given: Given) -> None:
+        super().__init__(given)
+        from dsteval.values import mwzeval
+
+        self._matches = mwzeval.matches
+
+    def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
+        """1 above 95."""
+        return _any(ref, pred, lambda r, p: self._matches(p, r))
+
+
+class _Trippy(Matcher):
+    """TripPy: equal, or one of the variants that the label map lists for the reference."""
+
+    name = "trippy"
+    about = "equal, or a listed variant of the reference"
+    needs = "variants"
+
+    def __init__(self, given: Given) -> None:
+        super().__init__(given)
+        from dsteval.values import trippy
+
+        self._variants, self._right = given.variants, trippy.right
+
+    def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
+        """1 where the script would count the slot as right."""
+        return _any(ref, pred, lambda r, p: self._right(r, p, self._variants))
+
+
+class _Hidst(Matcher):
+    """Hi-DST: containment either way, cleaned texts, times within a quarter of an hour, listed variants."""
+
+    name = "hidst"
+    about = "equal or contained after cleaning, times within 15 minutes, listed variants"
+    needs = "variants"
+
+    def __init__(self, given: Given) -> None:
+        super().__init__(given)
+        from dsteval.values import hidst
+
+        self._variants, self._matches, self._seen = given.variants, hidst.matches, hidst.seen
+
+    def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
+        """1 where the script's matcher holds."""
+        return _any(ref, pred, lambda r, p: self._matches(slot, r, p, self._variants))
+
+    def same(self, slot: str, before: PreparedValue | None, now: PreparedValue | None) -> bool:
+        """Equal, or one is listed as a variant of the other; the fuzzy matcher is not asked."""
+        if before is None or now is None:
+            return before == now
+        pairs = ((b, n) for b in _texts(before) for n in _texts(now))
+        return any(self._seen(b, n, self._variants) for b, n in pairs)
+
+    same_pred = same
+
+
+class _List(Matcher):
+    """DSTC10: a slot holds a list; it is right where the F1 of the two lists is 1."""
+
+    name = "list"
+    about = "F1 of the two lists of values"
+    reflexive = False
+
+    def __init__(self, given: Given) -> None:
+        super().__init__(given)
+        from dsteval.values import dstc10
+
+        self._score = dstc10.list_score
+
+    def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
+        """F1 of the two lists."""
+        return self._score(_texts(ref), _texts(pred))
+
+
+MATCHERS: dict[str, type[Matcher]] = {
+    matcher.name: matcher for matcher in (Matcher, _Overlap, _Mwzeval, _Trippy, _Hidst, _List)
+}
+"""What ``match.rule`` of a protocol may name."""

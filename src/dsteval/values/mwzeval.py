@@ -1,0 +1,157 @@
+"""MultiWOZ_Evaluation: how it names slots, rewrites values and compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rapidfuzz.distance import Indel, Levenshtein
+
+from dsteval.values.tables import table
+
+__all__ = ["matches", "normalise", "partial_ratio", "slot_name"]
+
+
+def slot_name(name: str) -> str:
+    """A slot's name as the scorer compares it: lower-case and without blanks after the domain, arrive, leave.
+
+    Nothing else is evened out, so a "bookday" of one file does not meet the "day" of another.
+
+    >>> slot_name("train-Arrive By"), slot_name("hotel-book day"), slot_name("hotel-price range")
+    ('train-arrive', 'hotel-bookday', 'hotel-pricerange')
+    """
+    domain, hyphen, slot = name.partition("-")
+    if not hyphen:
+        domain, slot = "", name
+    slot = slot.lower().replace(" ", "")
+    return f"{domain}{hyphen}{table('mwzeval')['rename'].get(slot, slot)}"
+
+
+def _name(value: str) -> str:
+    value = value.strip().lower().replace(" & ", " and ").replace("&", " and ").replace(" '", "'")
+    return str(table("mwzeval")["name"].get(value, value))
+
+
+def _type(value: str) -> str:
+    return str(table("mwzeval")["type"].get(value, value))
+
+
+def _food(value: str) -> str:
+    value = value.strip().lower()
+    return str(table("mwzeval")["food"].get(value, value))
+
+
+def _free_to_yes(value: str) -> str:
+    return str(table("mwzeval")["free_to_yes"].get(value, value))
+
+
+def _without_words(time: str) -> str:
+    """A time without the preposition before it and the am after it."""
+    if time.startswith("by"):
+        time = time[3:]  # the character after the word goes too, whatever it is
+    for word in ("after", "afer"):
+        if time.startswith(word):
+            time = time.removeprefix(word).strip()
+    for word in ("am", "a.m."):
+        if time.endswith(word):
+            time = time.removesuffix(word).strip()
+    return time
+
+
+def _time(value: str) -> str:
+    rules = table("mwzeval")
+    time = value.strip().lower()
+    if time in rules["time"]:
+        return str(rules["time"][time])
+    for beginning, result in rules["time_begins"].items():
+        if time.startswith(beginning):
+            return str(result)
+    time = _without_words(time)
+    if time.endswith(("pm", "p.m.")):
+        for word in ("pm", "p.m."):
+            if time.endswith(word):
+                time = time.removesuffix(word).strip()
+        hour, *minutes = time.split(":")
+        if len(minutes) == 1 or (not minutes and hour.isdigit()):
+            try:
+                return f"{int(hour) + 12}:{minutes[0] if minutes else '00'}"
+            except ValueError:
+                return value  # the script stops here
+    return _digits(time)
+
+
+def _digits(time: str) -> str:
+    """A time that holds no words any more, as HH:MM where its shape allows."""
+    if not time:
+        return "00:00"
+    if time[-1] in ".,?":
+        time = time[:-1]
+    if time.isdigit():
+        return f"{time[:2]}:{time[2:]}" if len(time) == 4 else f"{time.zfill(2)}:00"
+    if ":" in time:
+        time = time.replace(" ", "")
+    return "0" + time if len(time) == 4 and time[1] == ":" else time
+
+
+_PROCEDURES: dict[str, Callable[[str], str]] = {
+    "name": _name,
+    "type": _type,
+    "food": _food,
+    "time": _time,
+    "free_to_yes": _free_to_yes,
+}
+
+
+def normalise(slot: str, value: str) -> str:
+    """A value of either side as the scorer rewrites it before comparing; which way, the slot's name decides.
+
+    Names, destinations and departures, types, foods, times, parking and internet have rules; values of all other
+    slots stay as they are, in case and blanks. As the script counts, 12:30 pm is 24:30 and an empty time is 00:00.
+    Where an hour before pm is no number the script stops with an error; here the value comes back unchanged.
+
+    The name is taken as ``slot_name`` makes it: "restaurant-time" is a time, "restaurant-book time" is not.
+
+    >>> normalise("train-leaveAt", "after 3:00pm"), normalise("restaurant-time", "12:30 pm")
+    ('15:00', '24:30')
+    >>> normalise("hotel-name", "Huntingdon Hotel"), normalise("hotel-parking", "free")
+    ('huntingdon marriott hotel', 'yes')
+
+    Source: Tomiinek/MultiWOZ_Evaluation mwzeval/normalization.py.
+    """
+    name = slot_name(slot)
+    procedure = table("mwzeval")["procedure"].get(name.partition("-")[2] or name)
+    return _PROCEDURES[procedure](value) if procedure else value
+
+
+def partial_ratio(pred: str, ref: str) -> int:
+    """How much of the shorter text is found in one piece of the longer one, from 0 to 100.
+
+    For every matching block of the edit script from the shorter text to the longer one, the piece of the longer
+    that begins where the shorter would, of its length, is compared by 2 x LCS / (sum of lengths); the best piece
+    counts, rounded to an integer, and above 0.995 it is 100. Texts that are equal give 100, else an empty one
+    gives 0; of two texts of one length the prediction counts as the shorter.
+
+    This is fuzzywuzzy's function on top of python-Levenshtein. rapidfuzz's function of that name looks at every
+    piece, finds better ones and returns a fraction: with it the scores come out higher.
+
+    >>> partial_ratio("north", "northeast"), partial_ratio("abcd", "abxd"), partial_ratio("", "abc")
+    (100, 75, 0)
+    """
+    if pred == ref:
+        return 100
+    if not pred or not ref:
+        return 0
+    shorter, longer = (ref, pred) if len(ref) < len(pred) else (pred, ref)
+    best = 0.0
+    for block in Levenshtein.editops(shorter, longer).as_matching_blocks():
+        start = max(0, block.b - block.a)
+        best = max(best, Indel.normalized_similarity(shorter, longer[start : start + len(shorter)]))
+    return 100 if best > 0.995 else round(100 * best)
+
+
+def matches(pred: str, ref: str) -> bool:
+    """Whether the scorer takes a predicted value for right: ``partial_ratio`` above 95.
+
+    >>> matches("cityroomz", "the cityroomz"), matches("1", "10"), matches("south", "north")
+    (True, True, False)
+    """
+    return partial_ratio(pred, ref) > 95
