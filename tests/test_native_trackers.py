@@ -1,4 +1,4 @@
-"""What readers of trackers' own output take for a turn, an item or a value; the files' shapes are in tests/formats."""
+"""What readers of trackers' own output take for a turn, an item or a value."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from dsteval.dialogue import Choice, Items, Turn
 from dsteval.readers import Source
 from dsteval.readers.icdst import completion_items
 from dsteval.readers.spans import span_items
-from native import FORMATS, done, items, read, refused, written
+from native import FORMATS, done, items, read, refused, system, written
 
 
 def only_turn(folder: Path, name: str, content: Any) -> Turn:
@@ -193,11 +193,8 @@ def test_the_test_file_of_icdst_is_a_reference_for_its_log(tmp_path: Path) -> No
     bare = [{key: value for key, value in record.items() if key != "pred"} for record in log]
     ref = written(tmp_path / "mw24_100p_test.json", json.dumps(bare))
     place = FORMATS / "icdst/running_log.json"
-    scores = [
-        json.loads(done("score", place, *more, "--metric", "JGA", "--as", "json").out)["systems"][0]["scores"]
-        for more in ([], ["--ref", ref])
-    ]
-    assert scores[0] == scores[1]
+    expected = system("score", place, "--metric", "JGA")
+    assert system("score", place, "--ref", ref, "--metric", "JGA")["scores"] == expected["scores"]
 
 
 # Beside the states -----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dsteval.values.convlab import squeeze
 from dsteval.values.fix_label import fix_label
 from dsteval.values.slots import MULTIWOZ
 from dsteval.values.tables import table
-from dsteval.values.typo_fix import squad, typo_fix
+from dsteval.values.typo_fix import of_2_1, of_2_4, plain, squad, typo_fix
 
 slots = st.sampled_from(sorted(MULTIWOZ))
 
@@ -217,6 +217,8 @@ ONTOLOGY = {
 )
 def test_typo_fix(slot: str, value: str, version: str, result: str) -> None:
     assert typo_fix(slot, value, ONTOLOGY, version) == result
+    named = {"": plain, "2.1": of_2_1, "2.4": of_2_4}.get(version, plain)
+    assert named(slot, value, ONTOLOGY) == result
 
 
 @pytest.mark.parametrize(("value", "result"), table("typo_fix")["inside"])
@@ -324,7 +326,7 @@ def test_mwzeval_values(slot: str, value: str, result: str) -> None:
     ],
 )
 def test_mwzeval_times(value: str, result: str) -> None:
-    for slot in ("taxi-leaveAt", "train-arrive", "restaurant-time"):
+    for slot in ("taxi-leaveAt", "train-arrive", "restaurant-time", "restaurant-book time"):
         assert mwzeval.normalise(slot, value) == result
 
 

@@ -290,7 +290,7 @@ class Evaluation:
             raise OptionError(unknown("domain in --domain-lambda", odd[0], sorted(seen["domain"])))
         counted: dict[tuple[object, ...], Counts] = {}
         for slicer in slicers:
-            for one in slicer.slices(outcomes, inventory):
+            for one in slicer.slices(outcomes, inventory, self.protocol.scope.domain_slots == "own"):
                 wanted = dict(metrics)
                 if one.by == "domain" and one.key in own:
                     wanted = _at_lambda(metrics, self._resolved(FGA), own[one.key])

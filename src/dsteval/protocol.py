@@ -91,11 +91,12 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """What is counted: the ``unit``, |S| (a number, or ``auto``), dialogues left out and why, bit files.
 
     ``bits`` lists the slots of a file of right/wrong marks in their order; a protocol without it cannot
-    score such a file.
+    score such a file. ``domain_slots``: the |S| of a domain's slice, its ``own`` slots or ``all``.
     """
 
     unit: Literal["turn"]
     slots: int | Literal["auto"]
+    domain_slots: Literal["own", "all"] = "own"
     leave_out: tuple[str, ...] = ()
     leave_out_why: str = ""
     bits: tuple[str, ...] = ()
@@ -105,6 +106,9 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             raise ValueError(
                 f"scope.slots is |S|, a positive number up to {MOST_SLOTS} or 'auto', found {self.slots}"
             )
+
+
+_LATER = {"domain_slots": "own"}
 
 
 class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -154,7 +158,9 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     def hash(self) -> str:
         """Twelve hexadecimal digits over every setting that can move a number."""
         own = [self.prepare.steps, self.metrics.means]
-        settings = [self.states, self.match, self.scope, self.metrics.parameters, *filter(None, own)]
+        # Settings that came later count only where they are set, so that older protocols keep their hashes.
+        scope = {k: v for k, v in msgspec.structs.asdict(self.scope).items() if _LATER.get(k) != v}
+        settings = [self.states, self.match, scope, self.metrics.parameters, *filter(None, own)]
         data = msgspec.json.encode(settings, order="sorted")
         return hashlib.sha256(data).hexdigest()[:12]
 

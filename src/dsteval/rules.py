@@ -10,7 +10,7 @@ from dsteval.errors import ProtocolError
 from dsteval.protocol import Protocol
 from dsteval.values.given import Given
 from dsteval.values.matchers import PreparedValue
-from dsteval.values.normalise import DONTCARE, normaliser
+from dsteval.values.normalise import DONTCARE, NORMALISERS
 from dsteval.values.slots import SPELLINGS
 
 __all__ = ["ItemRules"]
@@ -39,7 +39,7 @@ class ItemRules:
                 self.alternatives = states.alternatives_pred
         self._slot = SPELLINGS[states.slots]
         self._only = frozenset(map(self._slot, states.only))
-        self._normalisers = [(name, normaliser(name, given)) for name in (*states.normalise, *own)]
+        self._normalisers = [(name, NORMALISERS[name](given)) for name in (*states.normalise, *own)]
         self._absent = frozenset((*states.absent, *absent))
         self._splits = re.compile(f"[{re.escape(signs)}]") if signs else None
 

@@ -103,15 +103,18 @@ class Slicer:
             comparer.add_empty(dialogue)
         return comparer
 
-    def slices(self, whole: Outcomes, inventory: list[str]) -> Iterator[Slice]:
-        """All slices, sorted by key; ``whole`` are the outcomes of everything, ``inventory`` the slots of S."""
+    def slices(self, whole: Outcomes, inventory: list[str], own_slots: bool = True) -> Iterator[Slice]:
+        """All slices, sorted by key; ``whole`` are the outcomes of everything, ``inventory`` the slots of S.
+
+        ``own_slots`` tells whether the S of a slice are its own slots, or all.
+        """
         if self.key_of is None:
             yield from self._by_turn(whole)
             return
         for key, comparer in sorted(self.comparers.items()):
             outcomes = comparer.outcomes()
             own = sum(self.key_of(slot) == key for slot in inventory)
-            n_slots = own or whole.n_slots
+            n_slots = (own if own_slots else 0) or whole.n_slots
             for convention in CONVENTIONS if outcomes.has_ref else ("all",):
                 yield Slice(self.by, key, convention, outcomes.with_scope(n_slots, _turns(outcomes, convention)))
 

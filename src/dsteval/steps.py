@@ -78,16 +78,18 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
 
     A file without classes is left as it is: its states are what the tracker said.
     """
-    from dsteval.values.trippy import rewrite
+    from dsteval.values.trippy import rewrite, tokenise, tokenise_variants
 
-    variants = given.variants if any(turn.choices for turn in dialogue.turns) else {}
+    if all(turn.choices is None for turn in dialogue.turns):
+        return sides
+    variants = tokenise_variants(given.variants)
     running: dict[str, str] = {}
     states: list[Items] = []
     for turn, ref, pred in zip(dialogue.turns, sides.ref, sides.pred, strict=True):
         if turn.choices is None:
             states.append(pred)
             continue
-        gold = {slot: value for slot, value in ref if isinstance(value, str)}
+        gold = {slot: tokenise(value) for slot, value in ref if isinstance(value, str)}
         for choice in turn.choices:
             value = _chosen(choice, gold.get(choice.slot, "none"), variants, turn.number, rewrite)
             if choice.kind != "none" and (choice.kind in _LITERAL or value != "none"):
@@ -114,7 +116,9 @@ def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int
                 remedy="The script stops there too; other protocols read the value as it stands.",
             )
         return choice.value
-    value = choice.value.removeprefix(_MARK).strip()
+    from dsteval.values.trippy import tokenise
+
+    value = tokenise(choice.value.removeprefix(_MARK))
     return value if value == "none" else rewrite(value, gold, variants)
 
 
@@ -166,7 +170,6 @@ def _apart(ref: Items, pred: Items) -> tuple[Items, Items]:
     return numbered(ref), numbered(pred)
 
 
-_END = "<|endoftext|>"
 _ListRule: TypeAlias = Callable[[list[str], bool], list[str]]
 
 
@@ -185,12 +188,11 @@ def _texts(sides: Sides, given: Given, glue: str, rule: _ListRule) -> Sides:
 
 def _simpletod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
     """SimpleTOD's lists: a predicted "none" is removed while the list is walked, so the item after it escapes."""
-    from dsteval.values.simpletod import prune
+    from dsteval.values.simpletod import END_OF_TEXT, prune
 
     def rule(texts: list[str], predicted: bool) -> list[str]:
         if predicted:
-            texts = prune(texts, lambda text: text in ("", " ", _END) or text.split()[-1:] == ["none"])
-            texts = [text.replace(_END, "").strip() for text in texts]
+            texts = [text.replace(END_OF_TEXT, "").strip() for text in prune(texts)]
         return [text for text in texts if "not mentioned" not in text]
 
     return _texts(sides, given, " ", rule)
@@ -205,8 +207,8 @@ def _simpletod_clean(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
 
 def _fnctod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
     """FnCTOD's lists: removed while walked, then by words anywhere in the item, cleaned, and filtered again."""
-    from dsteval.values.fnctod import clean
-    from dsteval.values.simpletod import prune
+    from dsteval.values.fnctod import clean, is_none
+    from dsteval.values.simpletod import END_OF_TEXT, prune
 
     def kept(texts: list[str]) -> list[str]:
         return [
@@ -215,8 +217,7 @@ def _fnctod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
 
     def rule(texts: list[str], predicted: bool) -> list[str]:
         if predicted:
-            texts = prune(texts, lambda text: text in ("", " ", _END) or text.split("->")[-1] == "none")
-            texts = [text.replace(_END, "").strip() for text in texts]
+            texts = [text.replace(END_OF_TEXT, "").strip() for text in prune(texts, is_none)]
         cleaned = []
         for text in kept(texts):
             slot, value = _as_item(text, "->")

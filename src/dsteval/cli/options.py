@@ -81,6 +81,8 @@ def input_options(command: F) -> F:
             option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
             option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
             option("--ref-field", metavar="FIELD", help="Which field is the reference, where a file has several."),
+            option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them."),
+            option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them."),
             option("--updates", is_flag=True, help="FILE holds what each turn changed, not whole states."),
         ]
     ):

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from dsteval.values.tables import bare
 
-__all__ = ["Variants", "matches", "seen", "time_clean_up", "unspaced"]
+__all__ = ["Variants", "matches", "seen", "time_clean_up", "unspaced", "unspaced_pred", "unspaced_ref"]
 
 Variants = Mapping[str, Sequence[str]]
 """Value -> its variants: the ``label_maps`` of a dataset configuration."""
 
 TIME_SLOTS = frozenset({"time", "book time", "leave", "leaveat", "arrive", "arriveby"})
-"""The scripts know time, leave and arrive, as their own files write them; the others are ours for the same slots."""
+"""The scripts know time, leave and arrive, as their files write them; the others are ours for the same slots."""
 
 _HALF = r"(a\.?m\.?|p\.?m\.?)"
 _WORD = r"(^| )(at|from|by|until|after)"
@@ -56,6 +56,16 @@ def unspaced(slot: str, value: str, pred: bool) -> str:
     ("rosa's", "5 o 'clock")
     """
     return value if pred and bare(slot) in TIME_SLOTS else value.replace(" '", "'")
+
+
+def unspaced_ref(slot: str, value: str) -> str:
+    """A reference's value without the blank before each apostrophe."""
+    return unspaced(slot, value, pred=False)
+
+
+def unspaced_pred(slot: str, value: str) -> str:
+    """A predicted value without the blank before each apostrophe, unless it is a time."""
+    return unspaced(slot, value, pred=True)
 
 
 def seen(before: str, now: str, variants: Variants) -> bool:

@@ -126,7 +126,7 @@ class _Trippy(Matcher):
         super().__init__(given)
         from dsteval.values import trippy
 
-        self._variants, self._right = given.variants, trippy.right
+        self._variants, self._right = trippy.tokenise_variants(given.variants), trippy.right
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where the script would count the slot as right."""
@@ -160,11 +160,11 @@ class _Hidst(Matcher):
     same_pred = same
 
 
-class _List(Matcher):
+class _Dstc10(Matcher):
     """DSTC10: a slot holds a list; it is right where the F1 of the two lists is 1."""
 
-    name = "list"
-    about = "F1 of the two lists of values"
+    name = "dstc10"
+    about = "F1 of the two lists of values, number words as digits"
     reflexive = False
 
     def __init__(self, given: Given) -> None:
@@ -179,6 +179,6 @@ class _List(Matcher):
 
 
 MATCHERS: dict[str, type[Matcher]] = {
-    matcher.name: matcher for matcher in (Matcher, _Overlap, _Mwzeval, _Trippy, _Hidst, _List)
+    matcher.name: matcher for matcher in (Matcher, _Overlap, _Mwzeval, _Trippy, _Hidst, _Dstc10)
 }
 """What ``match.rule`` of a protocol may name."""

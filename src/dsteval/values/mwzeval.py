@@ -108,7 +108,8 @@ def normalise(slot: str, value: str) -> str:
     slots stay as they are, in case and blanks. As the script counts, 12:30 pm is 24:30 and an empty time is 00:00.
     Where an hour before pm is no number the script stops with an error; here the value comes back unchanged.
 
-    The name is taken as ``slot_name`` makes it: "restaurant-time" is a time, "restaurant-book time" is not.
+    The name is taken as ``slot_name`` makes it, except that "restaurant-book time", our spelling of the files'
+    "restaurant-time", is a time as well; "restaurant-booktime" is none, as in the script.
 
     >>> normalise("train-leaveAt", "after 3:00pm"), normalise("restaurant-time", "12:30 pm")
     ('15:00', '24:30')
@@ -117,7 +118,7 @@ def normalise(slot: str, value: str) -> str:
 
     Source: Tomiinek/MultiWOZ_Evaluation mwzeval/normalization.py.
     """
-    name = slot_name(slot)
+    name = slot_name(slot.replace("-book ", "-", 1))
     procedure = table("mwzeval")["procedure"].get(name.partition("-")[2] or name)
     return _PROCEDURES[procedure](value) if procedure else value
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from dsteval.values.given import Given
 
-__all__ = ["DELETIONS", "DONTCARE", "NEEDS", "NORMALISERS", "is_deletion", "normaliser"]
+__all__ = ["DELETIONS", "DONTCARE", "NEEDS", "NORMALISERS", "is_deletion"]
 
 DONTCARE: frozenset[str] = frozenset(
     {
@@ -105,41 +105,59 @@ def times(slot: str, value: str) -> str:
 
 Rewrite: TypeAlias = Callable[[str, str], str]
 
-# The rules of published scorers stand in modules of their own, loaded by the protocols that name them.
-NORMALISERS: dict[str, Rewrite | str] = {
-    "casefold": casefold,
-    "whitespace": whitespace,
-    "spelling": spelling,
-    "times": times,
-    "fix-label": "fix_label:fix_label",
-    "mwzeval": "mwzeval:normalise",
-    "dstc10": "dstc10:normalise",
-    "squeeze": "convlab:squeeze",
-    "squad": "typo_fix:squad",
-    "trippy-tokens": "trippy:normalise",
-    "hidst-ref": "hidst:unspaced_ref",
-    "hidst-pred": "hidst:unspaced_pred",
-    "typo-fix": "typo_fix:plain",
-    "typo-fix-2.1": "typo_fix:of_2_1",
-    "typo-fix-2.4": "typo_fix:of_2_4",
+
+def _from(module: str, function: str) -> Callable[[Given], Rewrite]:
+    """A rule of a published scorer: in a module of its own, loaded only by the protocols that name it."""
+
+    def make(given: Given) -> Rewrite:
+        rewrite: Rewrite = getattr(import_module(f"dsteval.values.{module}"), function)
+        return rewrite
+
+    return make
+
+
+def _typo_fix(version: str) -> Callable[[Given], Rewrite]:
+    def make(given: Given) -> Rewrite:
+        from dsteval.values.typo_fix import typo_fix
+
+        ontology = given.ontology
+        return lambda slot, value: typo_fix(slot, value, ontology, version)
+
+    return make
+
+
+def _unspaced(pred: bool) -> Callable[[Given], Rewrite]:
+    def make(given: Given) -> Rewrite:
+        from dsteval.values.hidst import unspaced
+
+        return lambda slot, value: unspaced(slot, value, pred)
+
+    return make
+
+
+def _tokens(given: Given) -> Rewrite:
+    from dsteval.values.trippy import tokenise
+
+    return lambda slot, value: tokenise(value)
+
+
+NORMALISERS: dict[str, Callable[[Given], Rewrite]] = {
+    "casefold": lambda given: casefold,
+    "whitespace": lambda given: whitespace,
+    "spelling": lambda given: spelling,
+    "times": lambda given: times,
+    "fix-label": _from("fix_label", "fix_label"),
+    "mwzeval": _from("mwzeval", "normalise"),
+    "squeeze": _from("convlab", "squeeze"),
+    "squad": _from("typo_fix", "squad"),
+    "trippy-tokens": _tokens,
+    "hidst-ref": _unspaced(False),
+    "hidst-pred": _unspaced(True),
+    "typo-fix": _typo_fix(""),
+    "typo-fix-2.1": _typo_fix("2.1"),
+    "typo-fix-2.4": _typo_fix("2.4"),
 }
-"""What ``states.normalise`` of a protocol may list."""
+"""What ``states.normalise`` of a protocol may list: makers of functions (slot, value) -> value."""
 
 NEEDS: dict[str, str] = dict.fromkeys(("typo-fix", "typo-fix-2.1", "typo-fix-2.4"), "ontology")
 """Normalisers that cannot do without a table, and which."""
-
-
-def normaliser(name: str, given: Given) -> Rewrite:
-    """The function of a normaliser, bound to the table that it needs.
-
-    Raises ProtocolError where that was not given.
-    """
-    found = NORMALISERS[name]
-    if not isinstance(found, str):
-        return found
-    module, _, function = found.partition(":")
-    rewrite: Rewrite = getattr(import_module(f"dsteval.values.{module}"), function)
-    if name not in NEEDS:
-        return rewrite
-    table = getattr(given, NEEDS[name])
-    return lambda slot, value: rewrite(slot, value, table)  # type: ignore[call-arg]

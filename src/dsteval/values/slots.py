@@ -84,5 +84,24 @@ def domain_of(slot: str) -> str:
     return slot.partition("-")[0] if "-" in slot else ""
 
 
-SPELLINGS: dict[str, Callable[[str], str]] = {"canonical": canonical, "as-written": str}
+@cache
+def of_mwzeval(name: str) -> str:
+    """The slot name that MultiWOZ_Evaluation compares: its blanks gone, arriveby and leaveat cut short.
+
+    data.json keeps bookings under "book", which our names tell as "book day": the script has "day" there, while
+    "bookday", as MultiWOZ 2.2 writes it, is another slot to it.
+
+    >>> of_mwzeval("hotel-book day"), of_mwzeval("hotel-bookday"), of_mwzeval("train-leave at")
+    ('hotel-day', 'hotel-bookday', 'train-leave')
+    """
+    from dsteval.values.mwzeval import slot_name
+
+    return slot_name(name.replace("-book ", "-"))
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "canonical": canonical,
+    "as-written": str,
+    "mwzeval": of_mwzeval,
+}
 """What ``states.slots`` of a protocol may name."""

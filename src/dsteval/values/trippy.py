@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["rewrite", "right", "tokenise", "tokenise_variants"]
+__all__ = ["normalise", "rewrite", "right", "tokenise", "tokenise_variants"]
 
 Variants = Mapping[str, Sequence[str]]
 
@@ -30,6 +30,11 @@ def tokenise(text: str) -> str:
     if _BLANK_OF_BPE in text:
         text = text.replace(" ", "").replace(_BLANK_OF_BPE, " ").strip()
     return " ".join(_tokens(text))
+
+
+def normalise(slot: str, value: str) -> str:
+    """A value of either side, tokenised."""
+    return tokenise(value)
 
 
 def tokenise_variants(variants: Variants) -> dict[str, list[str]]:

@@ -10,13 +10,15 @@ from dsteval.errors import ProtocolError
 from dsteval.values.slots import canonical
 from dsteval.values.tables import table
 
-__all__ = ["squad", "typo_fix"]
+__all__ = ["of_2_1", "of_2_4", "plain", "squad", "typo_fix"]
+
+Ontology = Mapping[str, Collection[str]]
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:an?|the)\b")
 
 
-def typo_fix(slot: str, value: str, ontology: Mapping[str, Collection[str]], version: str) -> str:
+def typo_fix(slot: str, value: str, ontology: Ontology, version: str) -> str:
     """A value as IC-DST corrects it; the empty text means that the slot is dropped.
 
     Spellings are replaced, 9:00 becomes 09:00 in whatever slot; then names, places, foods and types of
@@ -69,6 +71,21 @@ def _known(value: str, candidates: Collection[str]) -> str:
             break
     forms = (prefix + value + suffix for prefix in ["", *rules["prefixes"]] for suffix in ["", *rules["suffixes"]])
     return next((form for form in forms if form in candidates), "")
+
+
+def plain(slot: str, value: str, ontology: Ontology) -> str:
+    """``typo_fix`` without the spellings of a version."""
+    return typo_fix(slot, value, ontology, "")
+
+
+def of_2_1(slot: str, value: str, ontology: Ontology) -> str:
+    """``typo_fix`` with the spellings of MultiWOZ 2.1."""
+    return typo_fix(slot, value, ontology, "2.1")
+
+
+def of_2_4(slot: str, value: str, ontology: Ontology) -> str:
+    """``typo_fix`` with the spellings of MultiWOZ 2.4."""
+    return typo_fix(slot, value, ontology, "2.4")
 
 
 def squad(slot: str, value: str) -> str:
