@@ -18,7 +18,7 @@ def _generated() -> list[Dialogue]:
     found = story(user=True)
     for dialogue, turn, *texts in (
         (0, 0, "", "<|endoftext|>"),
-        (0, 2, "hotel area", "hotel"),
+        (0, 2, "train book", "hotel"),
         (1, 1, "<|endoftext|>"),
     ):
         pred = found[dialogue].turns[turn].pred

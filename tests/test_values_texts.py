@@ -151,25 +151,3 @@ def test_fnctod_is_none(item: str, gone: bool) -> None:
 )
 def test_simpletod_clean_item(item: str, result: str) -> None:
     assert simpletod.clean_item(item) == result
-
-
-@pytest.mark.parametrize(
-    ("text", "result"),
-    [
-        ("[hotel] area centre <eos_b>", "[hotel] area centre "),
-        ("<sos_b> [hotel] area north <eos_b>", " [hotel] area north "),
-        ("[hotel] area centre", "[hotel] area centr"),
-        ("[hotel] parking yes", "[hotel] parking y"),
-        ("[hotel] area none", "[hotel] area non"),
-        ("[hotel] pricerange moderate", "[hotel] pricerange moderat"),
-        ("[hotel] area north", "[hotel] area north"),
-        ("eos", ""),
-    ],
-)
-def test_strip_tokens(text: str, result: str) -> None:
-    assert simpletod.strip_tokens(text) == result
-
-
-@given(st.text(alphabet="<>_beosx "))
-def test_strip_tokens_strips_both_in_turn(text: str) -> None:
-    assert simpletod.strip_tokens(text) == text.strip("<sos_b>").strip("<eos_b>")  # noqa: B005

@@ -121,16 +121,26 @@ class Policy:
 class Aligner:
     """Yields dialogues that carry both sides, and raises at the end if any had no partner.
 
-    ``coverage`` and ``fingerprint`` are complete once the iteration is.
+    ``leaves_out`` tells which reference dialogues are no part of the data for the protocol; ``dropped`` are their
+    keys. ``coverage`` and ``fingerprint`` are complete once the iteration is.
     """
 
-    def __init__(self, scope: Scope, ref_states: StatesOf, source: str = "", policy: Policy | None = None) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        ref_states: StatesOf,
+        source: str = "",
+        policy: Policy | None = None,
+        leaves_out: Callable[[Dialogue], bool] | None = None,
+    ) -> None:
         self.coverage = Coverage()
         self.fingerprint = Fingerprint()
         self.source = source
         self.ref_source = "reference"
         self.policy = policy or Policy()
         self._leave_out = {canonical_id(name) for name in scope.leave_out}
+        self._leaves_out = leaves_out or (lambda dialogue: False)
+        self.dropped: set[str] = set()
         self._ref_states = ref_states
         self._gaps: list[tuple[str, list[int], list[int] | None]] = []
         self._lengths: list[tuple[str, int, int]] = []
@@ -150,6 +160,8 @@ class Aligner:
             self._alone |= dialogue.alone
             key = canonical_id(dialogue.id)
             self._check_twice(key, dialogue.id, "predictions")
+            if key in self.dropped:
+                continue
             paired = self._own(dialogue) if references is None else self._with(dialogue, references.pop(key, None))
             if paired is not None and self._has_turns(paired) and self._predicted(paired):
                 yield from self._scored(key, paired)
@@ -178,7 +190,11 @@ class Aligner:
             if dialogue.turns and not written_states(dialogue, "ref"):
                 self._bare["ref"].append(_first_bare(dialogue, "ref"))
             self._count_reference(dialogue)
-            references[key] = dialogue
+            if self._leaves_out(dialogue):
+                self.dropped.add(key)
+                self.coverage.left_out.append(dialogue.id)
+            else:
+                references[key] = dialogue
         self._seen.clear()
         self._check_gaps(len(self._ref_ids), self.ref_source)
         self._check_bare("ref", "", self.ref_source)

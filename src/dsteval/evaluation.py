@@ -179,7 +179,7 @@ class Evaluation:
         scope = self.protocol.scope
         # A preparer of its own: what a reference that is not used holds is neither a fault nor a change.
         aside = Preparer(self.protocol, given=self.given)
-        self.aligner = Aligner(scope, lambda dialogue: aside.side(dialogue, "ref"), self.source, self.policy)
+        self.aligner = Aligner(scope, aside.reference, self.source, self.policy, self.protocol.leaves_out)
         field = options.get("ref_field")
         own = readers.Options(options.get("updates", False), field if ref is None else None)
         predictions = read_predictions(pred, options.get("format"), own)

@@ -42,10 +42,11 @@ def notes(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
 
 def _coverage(run: _Run) -> Iterator[str]:
     coverage, policy, scope = run.aligner.coverage, run.aligner.policy, run.protocol.scope
-    ruled_out = {canonical_id(name) for name in scope.leave_out}
+    ruled_out = {canonical_id(name): scope.leave_out_why or "as asked" for name in scope.leave_out}
+    ruled_out |= dict.fromkeys(run.aligner.dropped, "as its tool does when it prepares the data")
     ruled = [name for name in coverage.left_out if canonical_id(name) in ruled_out]
     if ruled:
-        yield f"left out under {run.protocol.name}: {', '.join(ruled)} ({scope.leave_out_why or 'as asked'})"
+        yield f"left out under {run.protocol.name}: {first_few(ruled)} ({ruled_out[canonical_id(ruled[0])]})"
     if coverage.missing:
         done = "scored as empty" if policy.missing == "empty" else "left out"
         yield f"{_count(coverage.missing)} without prediction {done} ({first_few(coverage.missing)})"

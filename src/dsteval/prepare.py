@@ -99,6 +99,16 @@ class Preparer:
             pred = self._visible(self._whole(written_states(dialogue, "ref"), "ref" in dialogue.updates), pred)
         return Prepared(ref, pred)
 
+    def reference(self, dialogue: Dialogue) -> list[State]:
+        """The reference as it is compared, of a dialogue that need not have a prediction."""
+        whole = self._whole(written_states(dialogue, "ref"), "ref" in dialogue.updates)
+        if not whole or not self._steps:
+            return self.side(dialogue, "ref")
+        sides = Sides(whole, whole)
+        for step in (STEPS[name] for name in self._steps):
+            sides = step.apply(dialogue, sides, self.given) if step.of_ref else sides
+        return self.side(Dialogue(dialogue.id, dialogue.turns, doubles=True), "ref", sides.ref)
+
     def _stepped(self, dialogue: Dialogue) -> tuple[list[State], list[State]]:
         """Both sides after the protocol's steps; updates become states before."""
         whole = [self._whole(written_states(dialogue, side), side in dialogue.updates) for side in SIDES]

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ProtocolError, unknown
 from dsteval.plugins import installed
 from dsteval.steps import STEPS
@@ -150,9 +151,14 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     def needs(self) -> list[str]:
         """The tables that the user must give, by the names of their options."""
         states = self.states
-        own = [MATCHERS[self.match.rule].needs, *(STEPS[name].needs for name in self.prepare.steps)]
+        own = [MATCHERS[self.match.rule].needs]
         own += [NEEDS.get(name, "") for name in (*states.normalise, *states.normalise_ref, *states.normalise_pred)]
         return sorted(set(filter(None, own)))
+
+    def leaves_out(self, dialogue: Dialogue) -> bool:
+        """Whether one of the steps leaves a reference dialogue out altogether."""
+        rules = (STEPS[name].leaves_out for name in self.prepare.steps)
+        return any(rule(dialogue) for rule in rules if rule is not None)
 
     @property
     def hash(self) -> str:

@@ -25,11 +25,12 @@ class Sides(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step: what it does in words, the table that it needs, and the function that does it."""
+    """A step: what it does in words, the function, whether it may change the reference, and what it leaves out."""
 
     about: str
     apply: Callable[[Dialogue, Sides, Given], Sides]
-    needs: str = ""
+    of_ref: bool = False
+    leaves_out: Callable[[Dialogue], bool] | None = None
 
 
 def _overwritten(state: dict[str, Value], update: Items, deletes: bool) -> dict[str, Value]:
@@ -236,13 +237,49 @@ def _fnctod_dontcare(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
     return Sides(sides.ref, preds)
 
 
+_CARELESS = frozenset({"dont care", "dontcare", "don't care", "do not care"})
+
+
+def _is_raw(dialogue: Dialogue) -> bool:
+    """Whether a reference is MultiWOZ's own data, which lists the slots that are not set, and not TRADE's."""
+    return any(value == "" for turn in dialogue.turns for _, value in turn.ref or ())
+
+
+def _trade_data(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
+    """TRADE's create_data.py on a reference in MultiWOZ's own form; any other is left as it is."""
+    from dsteval.values.trade_data import normalise
+
+    def made(items: Items) -> Items:
+        found: Items = []
+        for slot, value in items:
+            booked = slot.partition("-")[2].startswith("book ")
+            if not isinstance(value, str) or value == "" or (value == "not mentioned" and not booked):
+                continue
+            careless = value in _CARELESS and not booked
+            found.append((slot, "dontcare" if careless else normalise(value)))
+        return found
+
+    return Sides([made(items) for items in sides.ref], sides.pred) if _is_raw(dialogue) else sides
+
+
+def _dropped_by_trade(dialogue: Dialogue) -> bool:
+    from dsteval.values.trade_data import drops
+
+    texts = [text for turn in dialogue.turns for text in (turn.system, turn.user)]
+    # The first turn has no system utterance before it; the system's answer to the last is not in a dialogue.
+    return _is_raw(dialogue) and None not in texts and drops([*filter(None, texts[:1]), *map(str, texts[1:]), ""])
+
+
 STEPS: dict[str, Step] = {
+    "trade-data": Step(
+        "MultiWOZ's own references through TRADE's create_data.py", _trade_data, True, _dropped_by_trade
+    ),
     "never-delete": Step("predictions accumulate by overwriting, nothing is ever deleted", _never_delete),
     "on-reference": Step("each turn's update is put on the reference of the turn before", _on_reference),
     "trippy-classes": Step("TripPy's classes are walked, offers rewritten towards the reference", _trippy_classes),
-    "simpletod": Step("SimpleTOD's item lists, 'none' removed while walking", _simpletod),
-    "simpletod-clean": Step("SimpleTOD's optional cleaning of items", _simpletod_clean),
-    "fnctod": Step("FnCTOD's item lists and cleaning", _fnctod),
+    "simpletod": Step("SimpleTOD's item lists, 'none' removed while walking", _simpletod, True),
+    "simpletod-clean": Step("SimpleTOD's optional cleaning of items", _simpletod_clean, True),
+    "fnctod": Step("FnCTOD's item lists and cleaning", _fnctod, True),
     "fnctod-dontcare": Step("a predicted dontcare is dropped", _fnctod_dontcare),
 }
 """What ``prepare.steps`` of a protocol may list."""

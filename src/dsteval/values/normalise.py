@@ -116,29 +116,13 @@ def _from(module: str, function: str) -> Callable[[Given], Rewrite]:
     return make
 
 
-def _typo_fix(version: str) -> Callable[[Given], Rewrite]:
+def _typo_fix(function: str) -> Callable[[Given], Rewrite]:
     def make(given: Given) -> Rewrite:
-        from dsteval.values.typo_fix import typo_fix
-
+        rewrite = getattr(import_module("dsteval.values.typo_fix"), function)
         ontology = given.ontology
-        return lambda slot, value: typo_fix(slot, value, ontology, version)
+        return lambda slot, value: str(rewrite(slot, value, ontology))
 
     return make
-
-
-def _unspaced(pred: bool) -> Callable[[Given], Rewrite]:
-    def make(given: Given) -> Rewrite:
-        from dsteval.values.hidst import unspaced
-
-        return lambda slot, value: unspaced(slot, value, pred)
-
-    return make
-
-
-def _tokens(given: Given) -> Rewrite:
-    from dsteval.values.trippy import tokenise
-
-    return lambda slot, value: tokenise(value)
 
 
 NORMALISERS: dict[str, Callable[[Given], Rewrite]] = {
@@ -150,12 +134,12 @@ NORMALISERS: dict[str, Callable[[Given], Rewrite]] = {
     "mwzeval": _from("mwzeval", "normalise"),
     "squeeze": _from("convlab", "squeeze"),
     "squad": _from("typo_fix", "squad"),
-    "trippy-tokens": _tokens,
-    "hidst-ref": _unspaced(False),
-    "hidst-pred": _unspaced(True),
-    "typo-fix": _typo_fix(""),
-    "typo-fix-2.1": _typo_fix("2.1"),
-    "typo-fix-2.4": _typo_fix("2.4"),
+    "trippy-tokens": _from("trippy", "normalise"),
+    "hidst-ref": _from("hidst", "unspaced_ref"),
+    "hidst-pred": _from("hidst", "unspaced_pred"),
+    "typo-fix": _typo_fix("plain"),
+    "typo-fix-2.1": _typo_fix("of_2_1"),
+    "typo-fix-2.4": _typo_fix("of_2_4"),
 }
 """What ``states.normalise`` of a protocol may list: makers of functions (slot, value) -> value."""
 

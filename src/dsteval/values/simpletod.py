@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from dsteval.values.tables import bare, rewritten, table
 
-__all__ = ["END_OF_TEXT", "clean", "clean_item", "is_none", "prune", "strip_tokens"]
+__all__ = ["END_OF_TEXT", "clean", "clean_item", "is_none", "prune"]
 
 END_OF_TEXT = "<|endoftext|>"
 
@@ -78,19 +78,3 @@ def prune(items: list[str], gone: Callable[[str], bool] = is_none) -> list[str]:
             del kept[position]
         position += 1
     return kept
-
-
-def strip_tokens(text: str) -> str:
-    """A belief span as UBAR and PPTOD strip it of its first and last token.
-
-    They strip characters instead: any of ``< > _ b e o s`` at either end. Without the tokens a span loses
-    letters of its last value.
-
-    >>> strip_tokens("<sos_b> [hotel] area centre <eos_b>"), strip_tokens("[hotel] area centre")
-    (' [hotel] area centre ', '[hotel] area centr')
-    >>> strip_tokens("[hotel] parking yes"), strip_tokens("[hotel] area none")
-    ('[hotel] parking y', '[hotel] area non')
-
-    Source: TonyNemo/UBAR-MultiWOZ dst.py, awslabs/pptod DST/dst.py.
-    """
-    return text.strip("<>_beos")
