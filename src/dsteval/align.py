@@ -407,4 +407,6 @@ def _merge(ref: Turn, pred: Turn) -> Turn:
         ref_frames=ref.ref_frames,
         pred_frames=pred.pred_frames,
         bits=pred.bits,
+        pred_update=pred.pred_update,
+        choices=pred.choices,
     )

@@ -73,7 +73,7 @@ class Comparer:
         """Compare one dialogue's states, a state per turn on both sides."""
         ref, pred = map(self._cut, prepared) if self.keep else prepared
         for name, tally in self._tallies.items():
-            self._tallied[name] += tally.rows(Pair(dialogue, Prepared(ref, pred), self._right, self.keep))
+            self._tallied[name] += tally.rows(Pair(dialogue, Prepared(ref, pred), self.right, self.keep))
         unit = self._offsets[-1]
         b0: State = {}
         p0: State = {}
@@ -154,6 +154,7 @@ class Comparer:
             has_values=self.has_values,
             has_ref=self.has_ref,
             has_dialogues=self.has_dialogues,
+            graded=self._matcher is not None and self._matcher.graded,
             tallied={
                 name: np.array(rows).reshape(-1, TALLIES[name].width) for name, rows in self._tallied.items()
             },
@@ -197,7 +198,8 @@ class Comparer:
             flags,
         )
 
-    def _right(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
+    def right(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
+        """Whether a slot's predicted value is right by the protocol's rule."""
         return matches(ref, pred) if self._matcher is None else self._matcher.right(slot, ref, pred)
 
     def _score(self, slot: str, ref: PreparedValue | None, pred: PreparedValue | None) -> float:

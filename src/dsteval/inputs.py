@@ -9,13 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsteval import readers
-from dsteval.dialogue import Dialogue
+from dsteval.dialogue import Dialogue, Side
 from dsteval.readers import Source
 
 if TYPE_CHECKING:
     from dsteval.data.fetch import Progress
 
-__all__ = ["Input", "label_of", "open_input", "open_source", "read_predictions", "read_references", "system_name"]
+__all__ = [
+    "Input",
+    "keep_dialogues",
+    "label_of",
+    "open_input",
+    "open_source",
+    "read_predictions",
+    "read_references",
+    "system_name",
+]
 
 Input: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | Source"
 """A path or a data set's name, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
@@ -80,15 +89,27 @@ def read_references(
     """The reference's dialogues. They are held in memory to be paired, so a second system need not read them."""
     if not isinstance(ref, Source):
         return ref
-    key = (format, options)
-    if key not in ref.kept:
-        ref.kept[key] = list(readers.read(ref, "ref", format, options))
-    dialogues: list[Dialogue] = ref.kept[key]
+    return _kept(ref, "ref", format, options)
+
+
+def _kept(source: Source, side: Side, format: str | None, options: readers.Options) -> list[Dialogue]:
+    key = (side, format, options)
+    if key not in source.kept:
+        source.kept[key] = list(readers.read(source, side, format, options))
+    dialogues: list[Dialogue] = source.kept[key]
     return dialogues
+
+
+def keep_dialogues(pred: Source, format: str | None, options: readers.Options) -> None:
+    """Read predictions into memory, for those who go through them more than once."""
+    _kept(pred, "pred", format, options)
 
 
 def read_predictions(
     source: Source | Iterable[Dialogue], format: str | None, options: readers.Options
 ) -> Iterable[Dialogue]:
     """The dialogues of the predictions' file, as they are read."""
-    return readers.read(source, "pred", format, options) if isinstance(source, Source) else source
+    if not isinstance(source, Source):
+        return source
+    kept: list[Dialogue] | None = source.kept.get(("pred", format, options))
+    return readers.read(source, "pred", format, options) if kept is None else kept

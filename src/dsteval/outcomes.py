@@ -1,19 +1,19 @@
 """What came of every turn: the one table of small integers that metrics and all later steps read.
 
-The unit is the user turn. A right slot leaves no row of its own; each wrong slot leaves one.
+The unit is the user turn, or one service's frame of it. A right slot leaves no row of its own; each wrong slot leaves one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from dsteval.values.matchers import PreparedValue
 
-__all__ = ["ABSENT", "CARRIED", "EXACT", "FIRST", "PRED_IS_PREVIOUS_REF", "UNIT", "UNKNOWN", "Outcomes"]
+__all__ = ["ABSENT", "CARRIED", "EXACT", "FIRST", "FRAME", "PRED_IS_PREVIOUS_REF", "UNIT", "UNKNOWN", "Outcomes"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -40,10 +40,14 @@ UNIT = (
     "flags",
 )
 
+FRAME = ("joint", "joint_cat", "joint_noncat", "average", "average_cat", "average_noncat", "intent", "requested")
+"""The scores of a frame, NaN where one does not apply: the product over the schema's slots, the mean over the
+reference's, either also over the slots that are categorical and that are not; intent right; F1 of requested slots."""
+
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What came of every turn (U of them, in D dialogues).
+    """What came of every turn (U of them, in D dialogues), or of every service's frame, if that is the ``unit``.
 
     Per dialogue: ``dialogues`` (ids), ``offsets`` [D + 1] into the turns.
     Per turn, integers [U]: ``turn`` number and ``service`` (-1: the whole turn); slots in ``ref``, in
@@ -56,7 +60,9 @@ class Outcomes:
     ``tallied`` holds what metrics asked to be counted per turn in addition, by name [U, columns].
     ``n_slots`` is |S|. ``has_values`` is False for files of right/wrong marks, ``has_ref`` where those came
     without a reference, ``has_dialogues`` where the data is single instances. ``scored`` limits what metrics
-    count to some turns (None: all of them).
+    count to some turns (None: all of them). ``graded`` tells that the rule gives scores between 0 and 1. Frames
+    have the ``service`` as a number into ``services``, FRAME's columns as ``tallied["frames"]``, and ``lengths``,
+    the user turns of each dialogue.
     """
 
     dialogues: list[str]
@@ -76,6 +82,10 @@ class Outcomes:
     has_dialogues: bool = True
     scored: Array | None = None
     tallied: dict[str, Array] = field(default_factory=dict)
+    unit: Literal["turn", "frame"] = "turn"
+    graded: bool = False
+    services: tuple[str, ...] = ()
+    lengths: Array | None = None
 
     def __getattr__(self, name: str) -> Array:
         if name in UNIT:
@@ -113,6 +123,11 @@ class Outcomes:
     def with_scope(self, n_slots: int, scored: Array | None = None) -> Outcomes:
         """The same outcomes with |S| set and, for a slice, the turns that count."""
         return replace(self, n_slots=n_slots, scored=scored)
+
+    def frame(self, name: str) -> Array:
+        """One of FRAME's scores [U], floats."""
+        column: Array = self.tallied["frames"][:, FRAME.index(name)]
+        return column
 
     def active(self, domain: str, side: str = "ref") -> Array:
         """Whether a domain has a slot in ref, or pred, at each turn [U]."""

@@ -111,21 +111,29 @@ class Preparer:
 
     def _stepped(self, dialogue: Dialogue) -> tuple[list[State], list[State]]:
         """Both sides after the protocol's steps; updates become states before."""
-        whole = [self._whole(written_states(dialogue, side), side in dialogue.updates) for side in SIDES]
-        sides = Sides(*whole)
+        stages = self.stages(dialogue)
+        sides = stages[-1][1]
         if not all(sides):
             ref, pred = (self.side(dialogue, side) for side in SIDES)
             return ref, pred
-        try:
-            for name in self._steps:
-                sides = STEPS[name].apply(dialogue, sides, self.given)
-        except ProtocolError as error:
-            raise self._placed(error, f"dialogue {dialogue.id!r}, {error.where}") from None
         if self._seen is not None:
-            self._count_steps(dialogue, Sides(*whole), sides)
+            self._count_steps(dialogue, stages[0][1], sides)
         plain = Dialogue(dialogue.id, dialogue.turns, doubles=True)
         ref, pred = (self.side(plain, side, written) for side, written in zip(SIDES, sides, strict=True))
         return ref, pred
+
+    def stages(self, dialogue: Dialogue) -> list[tuple[str, Sides]]:
+        """Both sides as written, under the name "", and after each of the protocol's steps."""
+        whole = [self._whole(written_states(dialogue, side), side in dialogue.updates) for side in SIDES]
+        stages = [("", Sides(*whole))]
+        if not all(whole):
+            return stages
+        try:
+            for name in self._steps:
+                stages.append((name, STEPS[name].apply(dialogue, stages[-1][1], self.given)))
+        except ProtocolError as error:
+            raise self._placed(error, f"dialogue {dialogue.id!r}, {error.where}") from None
+        return stages
 
     def _whole(self, written: list[Items], updates: bool) -> list[Items]:
         """States as written out of updates as written."""

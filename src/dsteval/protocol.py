@@ -93,14 +93,18 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     ``bits`` lists the slots of a file of right/wrong marks in their order; a protocol without it cannot
     score such a file. ``domain_slots``: the |S| of a domain's slice, its ``own`` slots or ``all``.
+    Of unit ``frame``, ``frames`` are the ``services`` that the reference lists at a turn, all ``domains``, or those
+    that are ``active`` in it; a ``schema`` is ``required`` or there is ``none``.
     """
 
-    unit: Literal["turn"]
+    unit: Literal["turn", "frame"]
     slots: int | Literal["auto"]
     domain_slots: Literal["own", "all"] = "own"
     leave_out: tuple[str, ...] = ()
     leave_out_why: str = ""
     bits: tuple[str, ...] = ()
+    frames: Literal["services", "domains", "active"] = "services"
+    schema: Literal["required", "none"] = "required"
 
     def __post_init__(self) -> None:
         if isinstance(self.slots, int) and not 1 <= self.slots <= MOST_SLOTS:
@@ -109,7 +113,7 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             )
 
 
-_LATER = {"domain_slots": "own"}
+_LATER = {"domain_slots": "own", "frames": "services", "schema": "required"}
 
 
 class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -14,6 +14,7 @@ __all__ = ["main"]
 # Command -> what --help says of it; the module of that name holds it as ``command``.
 _COMMANDS = {
     "score": "Score predictions: JGA, slot accuracy, AGA, FGA and others.",
+    "spread": "Score a file under every protocol, and say what makes them differ.",
     "explain": "Show one dialogue turn by turn, and where its errors are.",
     "validate": "Check files, and that a reference scores perfectly against itself.",
     "convert": "Write any file that is read as our JSON Lines.",

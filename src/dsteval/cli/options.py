@@ -21,6 +21,7 @@ __all__ = [
     "FetchBar",
     "OneOf",
     "coverage_options",
+    "file_options",
     "form_option",
     "input_options",
     "open_named",
@@ -67,7 +68,17 @@ def form_option(command: F) -> F:
 
 
 def input_options(command: F) -> F:
-    """What every command takes that reads predictions."""
+    """What every command takes that reads predictions and compares them by one rule."""
+    command = click.option(
+        "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of it."
+    )(file_options(command))
+    return click.option(
+        "--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."
+    )(command)
+
+
+def file_options(command: F) -> F:
+    """What every command takes that reads predictions: the reference, formats, tables."""
     option = click.option
     for one in reversed(
         [
@@ -76,8 +87,6 @@ def input_options(command: F) -> F:
                 metavar="REF",
                 help="The reference: a file, a folder (FOLDER/test takes a split), a data set.",
             ),
-            option("--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."),
-            option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of it."),
             option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
             option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
             option("--ref-field", metavar="FIELD", help="Which field is the reference, where a file has several."),

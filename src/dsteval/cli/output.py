@@ -18,7 +18,7 @@ from dsteval.errors import OptionError
 from dsteval.render.table import FORMS, Table
 from dsteval.result import to_json
 
-__all__ = ["emit", "replaced", "to_stdout"]
+__all__ = ["emit", "form_of", "replaced", "to_stdout"]
 
 _SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
 
@@ -36,7 +36,7 @@ def emit(
     ``text`` prints the text form where that is more than tables. ``remarks`` go to stderr with CSV, which has no
     place for them; the other forms hold them.
     """
-    form = _form(form, out)
+    form = form_of(form, out)
     if form == "csv":
         for remark in remarks:
             click.echo(remark, err=True)
@@ -72,7 +72,8 @@ def _captured(text: Callable[[Any], None]) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
 
 
-def _form(form: str | None, out: str | None) -> str:
+def form_of(form: str | None, out: str | None) -> str:
+    """The form of the output, as asked for or by the suffix. Raises OptionError for a suffix that has none."""
     if form is not None or out is None:
         return form or "text"
     suffix = Path(out).suffix

@@ -18,6 +18,7 @@ __all__ = [
     "AVERAGE",
     "CREDIT",
     "TURNS",
+    "WRONG_UNIT",
     "Array",
     "AveragedMetric",
     "Counts",
@@ -53,6 +54,12 @@ CREDIT = Parameter(
     ("whole", "partial"), "a slot is right or not, or counts its match score where the rule gives one in between"
 )
 
+WRONG_UNIT = {
+    "turn": "the unit is the whole turn; only protocols that count service frames, such as sgd, have it",
+    "frame": "the unit is the service frame, and it needs whole turns",
+}
+"""Why a metric of the other unit cannot be had, by the unit of the outcomes."""
+
 TURNS = Parameter(("all", "last"), "every turn, or the last of each dialogue only")
 
 AVERAGE = Parameter(
@@ -67,7 +74,8 @@ class Metric:
 
     ``count(outcomes)`` gives additive columns per dialogue, ``value(sums)`` the metric of summed columns (any
     leading axes). ``given`` holds the parameters that were typed, in the order of their names. ``tally`` names
-    what it wants counted per turn; ``perfect`` is False where a perfect prediction does not score 1.
+    what it wants counted per turn; ``unit`` tells whether it is one of turns, of service frames, or of either;
+    ``perfect`` is False where a perfect prediction does not score 1.
 
     >>> from dsteval.metrics.jga import JGA
     >>> JGA(average="dialogue")
@@ -84,6 +92,7 @@ class Metric:
     ratio_of_counts: ClassVar[bool] = True
     empty: ClassVar[str] = "there is no turn"
     needs: ClassVar[tuple[str, ...]] = ()
+    unit: ClassVar[tuple[str, ...]] = ("turn",)
     tally: ClassVar[str] = ""
     perfect: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -147,6 +156,8 @@ class Metric:
 
     def why_not(self, outcomes: Outcomes) -> str | None:
         """Why the metric cannot be had from these outcomes, or None."""
+        if outcomes.unit not in self.unit:
+            return WRONG_UNIT[outcomes.unit]
         if "values" in self.needs and not outcomes.has_values:
             return "the file holds right/wrong marks and no values"
         if "ref" in self.needs and not outcomes.has_ref:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsteval.metrics.base import AVERAGE, Array, AveragedMetric, Counts, Parameter, ratio, weights
+from dsteval.metrics.base import AVERAGE, WRONG_UNIT, Array, AveragedMetric, Counts, Parameter, ratio, weights
 from dsteval.outcomes import CARRIED, PRED_IS_PREVIOUS_REF, Outcomes
 
 __all__ = ["FGA", "INFINITE", "TYPE1", "VARIANT", "decay", "distances", "lambda_for", "match_counts"]
@@ -83,10 +83,14 @@ class _FGA(AveragedMetric):
 
 def why_not_variant(variant: str, outcomes: Outcomes) -> str | None:
     """Why a variant cannot be told from these outcomes, or None."""
+    if outcomes.unit != "turn":
+        return WRONG_UNIT[outcomes.unit]
     if not outcomes.has_dialogues:
         return "the data is single instances: without dialogues no error is inherited"
     if variant != "trippy" and not outcomes.has_values:
         return f"right/wrong marks do not tell variant {variant}; only variant trippy reads them"
+    if outcomes.graded:
+        return "the rule gives scores between right and wrong, so that no turn is plainly wrong"
     return None
 
 

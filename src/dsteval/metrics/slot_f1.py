@@ -36,6 +36,7 @@ class _SlotF1(Metric):
     empty = "neither side holds a slot"
     parameters = {"credit": CREDIT}
     needs = ("values",)
+    unit = ("turn", "frame")
 
     @property
     def ratio_of_counts(self) -> bool:  # type: ignore[override]

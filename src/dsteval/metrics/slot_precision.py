@@ -35,6 +35,7 @@ class _SlotPrecision(Metric):
     empty = "no slot is predicted"
     parameters = {"credit": CREDIT}
     needs = ("values",)
+    unit = ("turn", "frame")
 
     @property
     def ratio_of_counts(self) -> bool:  # type: ignore[override]

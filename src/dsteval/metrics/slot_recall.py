@@ -35,6 +35,7 @@ class _SlotRecall(Metric):
     empty = "the reference holds no slot"
     parameters = {"credit": CREDIT}
     needs = ("values",)
+    unit = ("turn", "frame")
 
     @property
     def ratio_of_counts(self) -> bool:  # type: ignore[override]

@@ -100,10 +100,14 @@ def _frame(value: Any, name: str, number: int, flattener: Flattener) -> Frame | 
         flattener.problems.add(name, number, expected=expected, found=shown(value))
         return None
     requested = state.get("requested_slots")
+    if requested is not None and not (isinstance(requested, list) and all(isinstance(r, str) for r in requested)):
+        expected = "requested_slots as a list of texts"
+        flattener.problems.add(name, number, expected=expected, found=shown(requested))
+        return None
     pairs = values if isinstance(values, Pairs) else values.items()
     items = [(slot, flattener.value(value, name, number, slot)) for slot, value in pairs]
     intent = flattener.utterance(state.get("active_intent"), name, number)
-    return Frame(service, items, intent, requested if isinstance(requested, list) else None)
+    return Frame(service, items, intent, requested)
 
 
 SGD = _Sgd()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,7 +18,10 @@ from dsteval.errors import ReadError, first_few
 from dsteval.readers.files import File, Gathered, gather, selected
 from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure, plain
 
-__all__ = ["Source", "schema_slots"]
+__all__ = ["Schema", "Source", "schema_of", "slot_of"]
+
+Schema: TypeAlias = "dict[str, dict[str, bool | None]]"
+"""Service -> its slots, as 'service-slot' -> whether they are categorical; None where the schema does not say."""
 
 Top: TypeAlias = "dict[str, Any] | list[Any]"
 
@@ -113,9 +117,14 @@ class Source:
         return [self] if self._parts is None else self._parts
 
     @cached_property
+    def services(self) -> Schema:
+        """What a schema.json beside the data lists; empty without one."""
+        return schema_of(self._schema, "schema.json") if self._schema.strip() else {}
+
+    @property
     def schema(self) -> list[str]:
-        """The slots that a schema.json beside the data lists, as 'service-slot'; empty without one."""
-        return schema_slots(self._schema, "schema.json") if self._schema.strip() else []
+        """The slots of that schema, as 'service-slot'."""
+        return [slot for slots in self.services.values() for slot in slots]
 
     @cached_property
     def kind(self) -> str:
@@ -270,19 +279,32 @@ class Source:
         return f"a file that starts with {' '.join(text.split())[:60]!r}"
 
 
-def schema_slots(data: bytes, name: str) -> list[str]:
-    """The slots of a schema.json, as 'service-slot'. Raises ReadError for what is none."""
-    services = decode(data, name).value
-    names = []
+def schema_of(value: bytes | str | PathLike[str] | Sequence[Any], name: str = "") -> Schema:
+    """A schema.json: its bytes, its path or its content. Raises ReadError for what is none."""
+    if isinstance(value, str | PathLike):
+        source = Source.open(str(value))
+        value, name = source.data, source.name
+    services = plain(decode(value, name).value) if isinstance(value, bytes) else value
+    found: Schema = {}
     try:
         for service in services:
-            prefix = f"{service['service_name']}-"
-            slots = [slot["name"] for slot in service.get("slots", [])]  # MultiWOZ 2.2 has services without
-            names += [slot if slot.startswith(prefix) else prefix + slot for slot in slots]
+            slots = service.get("slots", [])  # MultiWOZ 2.2 has services without
+            flags = {slot_of(service["service_name"], slot["name"]): slot.get("is_categorical") for slot in slots}
+            found.setdefault(service["service_name"], {}).update(flags)
     except (TypeError, KeyError, AttributeError):
         expected = "a schema: a list of services with service_name and slots, each with a name"
         raise ReadError(where=name, expected=expected, found="another shape") from None
-    return names
+    return found
+
+
+def slot_of(service: str, slot: str) -> str:
+    """A slot as 'service-slot'; MultiWOZ 2.2 writes it so already, in any case.
+
+    >>> slot_of("Hotels_4", "stars"), slot_of("hotel", "hotel-stars")
+    ('Hotels_4-stars', 'hotel-stars')
+    """
+    prefix = f"{service}-"
+    return slot if slot.casefold().startswith(prefix.casefold()) else prefix + slot
 
 
 def _filled(file: File) -> bytes:

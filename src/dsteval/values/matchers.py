@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -42,15 +42,18 @@ class Matcher:
     """``exact``: equality of the prepared values, any of several accepted ones.
 
     ``needs`` names the file that the rule cannot do without; ``reflexive`` tells whether every value is right
-    against itself, so that equal states need no look; ``values`` are the kinds of alternatives it can read.
+    against itself, so that equal states need no look; ``graded`` whether scores between 0 and 1 occur;
+    ``categorical`` are the slots that a schema calls so, for rules that ask; ``values`` are the kinds of alternatives it can read.
     """
 
     name = "exact"
     about = "equal to an accepted value"
     needs = ""
     reflexive = True
+    graded = False
 
     def __init__(self, given: Given) -> None:
+        self.categorical: Collection[str] = frozenset()
         self._known: dict[tuple[str, PreparedValue, PreparedValue], float] = {}
 
     def score(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
@@ -166,6 +169,7 @@ class _Dstc10(Matcher):
     name = "dstc10"
     about = "F1 of the two lists of values, number words as digits"
     reflexive = False
+    graded = True
 
     def __init__(self, given: Given) -> None:
         super().__init__(given)
@@ -178,7 +182,46 @@ class _Dstc10(Matcher):
         return self._score(_texts(ref), _texts(pred))
 
 
+class _SgdExact(Matcher):
+    """SGD with use_fuzzy_match off: a slot's first predicted value against those of the reference, in their order.
+
+    A categorical slot takes the first of the reference's only.
+    """
+
+    name = "sgd-exact"
+    about = "the first predicted value is one of the reference's, for categorical slots its first"
+
+    def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
+        """1 where it is right, or, under the fuzzy rule, how near it is."""
+        accepted, guess = _texts(ref), _texts(pred)[0]
+        if slot in self.categorical:
+            return float(accepted[0] == guess)
+        return max(self.near(text, guess) for text in accepted)
+
+    def near(self, ref: str, pred: str) -> float:
+        """How near two texts are."""
+        return float(ref == pred)
+
+
+class _SgdFuzzy(_SgdExact):
+    """SGD's own: slots that are not categorical score the similarity to the nearest value of the reference."""
+
+    name = "sgd-fuzzy"
+    about = "token_sort_ratio to the nearest value of the reference; categorical slots: equal to its first"
+    graded = True
+
+    def __init__(self, given: Given) -> None:
+        super().__init__(given)
+        from dsteval.values import sgd
+
+        self._near = sgd.token_sort_ratio
+
+    def near(self, ref: str, pred: str) -> float:
+        """The similarity in whole per cent, as a fraction."""
+        return self._near(ref, pred) / 100
+
+
 MATCHERS: dict[str, type[Matcher]] = {
-    matcher.name: matcher for matcher in (Matcher, _Overlap, _Mwzeval, _Trippy, _Hidst, _Dstc10)
+    matcher.name: matcher for matcher in (Matcher, _Overlap, _Mwzeval, _Trippy, _Hidst, _Dstc10, _SgdExact, _SgdFuzzy)
 }
 """What ``match.rule`` of a protocol may name."""
