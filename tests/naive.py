@@ -15,7 +15,9 @@ import math
 from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
-from typing import Any
+
+from naive_protocols import DONTCARE, Settings
+from naive_protocols import PROTOCOLS as PROTOCOLS
 
 Raw = str | list[str]
 RawState = dict[str, Raw]
@@ -26,30 +28,8 @@ Turn = tuple[State, State]
 Dialogue = list[Turn]
 Corpus = list[Dialogue]
 Normaliser = Callable[[str, str], str] | None
-Settings = dict[str, Any]
-
-EXACT: Settings = {
-    "literal": False,  # values as written: no folding, no alternatives
-    "normalised": False,  # the caller's normaliser is applied to every value
-    "absent": ["", "none", "not mentioned"],  # values that mean "slot not set", on both sides
-    "left_out": [],  # dialogues not scored: lower case, without ".json"
-    "variant": "official",  # of FGA and TurnMatch
-    "split": "first",  # of SlotAccuracy: "first" is Eq. 1, "last" is TRADE's rule
-    "n_slots": None,  # |S|; None leaves it to the caller
-}
-LITERAL: Settings = {**EXACT, "literal": True, "absent": [], "n_slots": 30}
-PROTOCOLS: dict[str, Settings] = {
-    "exact": EXACT,
-    "normalised": {**EXACT, "normalised": True},
-    "fga-official": {**LITERAL, "split": "last"},
-    "fga-paper": {**LITERAL, "variant": "paper"},
-    "fga-trippy": {**EXACT, "literal": True, "n_slots": 30, "variant": "trippy", "left_out": ["pmul1455"]},
-    "gca": {**LITERAL, "split": "last", "absent": ["none"]},
-}
 
 REF_MARKS, PRED_MARKS = "|<>", "|"  # where a text is split into alternatives
-DONT = ["dont", "don't", "do n't", "do nt", "do not", "does not", "doesn't"]
-DONTCARE = ["dontcare", *(f"{dont} care" for dont in DONT)]
 
 
 def alternatives(value: Raw, marks: str) -> list[str]:
@@ -75,7 +55,7 @@ def prepare_state(state: RawState, protocol: Settings, marks: str, normalise: No
         if not protocol["literal"]:
             values = [folded(slot, part, normalise) for part in alternatives(value, marks)]
         elif isinstance(value, str):
-            values = [value]
+            values = [normalise(slot, value) if normalise else value]
         else:
             raise ValueError(f"{slot}: a literal protocol takes one text, found {value!r}")
         kept = frozenset(value for value in values if value not in protocol["absent"])
@@ -87,18 +67,19 @@ def prepare_state(state: RawState, protocol: Settings, marks: str, normalise: No
 def prepare(corpus: RawCorpus, protocol: str | Settings, normalise: Normaliser = None) -> Corpus:
     """Prepare both sides of every turn; the normaliser is used only where the protocol asks."""
     protocol = PROTOCOLS[protocol] if isinstance(protocol, str) else protocol
-    if not protocol["normalised"]:
-        normalise = None
-    elif normalise is None:
+    if protocol["normalised"] and normalise is None:
         raise ValueError("this protocol needs a value normaliser")
+    for_ref = normalise if protocol["normalised"] else None
+    for_pred = normalise if protocol["normalised"] == "both" else None
+    of_ref = {**protocol, "absent": [*protocol["absent"], *protocol["absent_ref"]]}
     prepared = []
     for name, turns in corpus.items():
         if name.casefold().removesuffix(".json") in protocol["left_out"]:
             continue
         dialogue = []
         for raw_ref, raw_pred in turns:
-            ref = prepare_state(raw_ref, protocol, REF_MARKS, normalise)
-            pred = prepare_state(raw_pred, protocol, PRED_MARKS, normalise)
+            ref = prepare_state(raw_ref, of_ref, REF_MARKS, for_ref)
+            pred = prepare_state(raw_pred, protocol, PRED_MARKS, for_pred)
             dialogue.append((ref, pred))
         prepared.append(dialogue)
     return prepared
@@ -281,6 +262,11 @@ def type_1_strict(before: Turn, now: Turn) -> bool:
     return not all(inherited(slot) for slot in wrong_slots(ref, pred))
 
 
+def type_1_hidst(before: Turn, now: Turn) -> bool:
+    """The rule of the paper, or the prediction of turn t is the reference of turn t-1."""
+    return exact(before[0], now[1]) or type_1_paper(before, now)
+
+
 def weight(distance: float | None, lam: float) -> float:
     """1 for an exact turn (None), 0 at distance 0 (type 1), else 1 - exp(-lam distance)."""
     if distance is None:
@@ -311,10 +297,10 @@ def error_distances(dialogue: Dialogue, variant: str) -> list[float | None]:
     """Per turn: None if exact, 0 if type 1, t - t_err if type 2, t_err the last type 1 turn."""
     if variant == "trippy":
         return distances_trippy(dialogue)
-    rules = {"official": type_1_official, "paper": type_1_paper, "strict": type_1_strict}
+    rules = {"official": type_1_official, "paper": type_1_paper, "strict": type_1_strict, "hidst": type_1_hidst}
     is_type_1 = rules[variant]
     distances: list[float | None] = []
-    t_err = -math.inf
+    t_err = 0 if variant == "hidst" else -math.inf
     for t, turn in enumerate(dialogue):
         if exact(*turn):
             distances.append(None)
@@ -384,7 +370,7 @@ def main() -> None:
     """Print every score of one file as JSON; there is no normaliser to be had from here."""
     parser = argparse.ArgumentParser(description="Score one file by the naive definitions.")
     parser.add_argument("file")
-    names = sorted(PROTOCOLS.keys() - {"normalised"})
+    names = sorted(name for name in PROTOCOLS if not PROTOCOLS[name]["normalised"])
     parser.add_argument("--protocol", default="exact", choices=names)
     arguments = parser.parse_args()
     scores = score_all(read_fga_json(arguments.file), arguments.protocol)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from dsteval.comparer import Comparer
 from dsteval.evaluation import Evaluation
 from dsteval.explanation import TurnLine, explain
 from dsteval.outcomes import ABSENT, EXACT, FIRST, PRED_IS_PREVIOUS_REF, Outcomes
@@ -18,7 +17,8 @@ from strategies import WrittenCorpus, corpora, long_corpora
 
 def outcomes_of(corpus: WrittenCorpus) -> Outcomes:
     ref, pred = sides(corpus)
-    run, comparer = Evaluation("exact"), Comparer()
+    run = Evaluation("exact")
+    comparer = run.comparer()
     for dialogue, states in run.pairs(Source.of("predictions", pred), Source.of("reference", ref)):
         comparer.add(dialogue, states)
     return comparer.outcomes()
@@ -114,7 +114,7 @@ def test_more_than_sixty_four_domains() -> None:
         assert outcomes.active(f"domain{i}", "pred").tolist() == [False, i == 129]
 
 
-@given(st.one_of(corpora(), long_corpora()), st.sampled_from(["official", "paper", "strict", "trippy"]))
+@given(st.one_of(corpora(), long_corpora()), st.sampled_from(["official", "paper", "strict", "trippy", "hidst"]))
 def test_explanation_of_each_turn(corpus: WrittenCorpus, variant: str) -> None:
     ref, pred = sides(corpus)
     name = [*corpus][-1]

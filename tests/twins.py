@@ -5,10 +5,12 @@ A metric that is registered without a twin makes every test fail that goes throu
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, product
+from functools import partial
+from itertools import chain, combinations, product
 from typing import TypeAlias
 
 import naive
+import naive_more as more
 from dsteval import metrics
 from dsteval.metrics import Metric
 from naive import Corpus
@@ -22,13 +24,15 @@ Twin: TypeAlias = Callable[[Corpus, int, Parameters, float], Figures]
 LAMBDAS = (0.0, 1e-12, 0.5, 7.0, math.inf)
 
 
+def turn_metrics() -> list[str]:
+    """The names of all metrics but those of service frames, which have an oracle of their own."""
+    return [name for name in metrics.names() if "turn" in metrics.find(name).unit]
+
+
 def every_metric(lambdas: Sequence[float] = LAMBDAS) -> Iterator[Metric]:
-    """Every metric at hand with every value of every parameter, typed and left out, and every lambda."""
-    for name in metrics.names():
-        plain = metrics.find(name)
-        choices = [[None, *parameter.choices] for parameter in plain.parameters.values()]
-        for values in product(*choices):
-            given = {key: v for key, v in zip(plain.parameters, values, strict=True) if v is not None}
+    """Every metric of turns as it is, with each value of one parameter, and with several off their defaults."""
+    for plain in map(metrics.find, turn_metrics()):
+        for given in _given(plain):
             metric = plain(**given)
             if metric.number_about:
                 yield from (metric @ number for number in lambdas)
@@ -36,11 +40,33 @@ def every_metric(lambdas: Sequence[float] = LAMBDAS) -> Iterator[Metric]:
                 yield metric
 
 
-def figures(metric: Metric, corpus: Corpus, protocol: str, n_slots: int) -> Figures:
-    """What the metric is on a prepared corpus; parameters that were not typed are the protocol's."""
+def _given(plain: Metric) -> Iterator[dict[str, str]]:
+    choices = {key: parameter.choices for key, parameter in plain.parameters.items()}
+    yield {}
+    yield from ({key: value} for key, values in choices.items() for value in values)
+    for size in range(2, len(choices) + 1):
+        for keys in combinations(choices, size):
+            for values in product(*(choices[key][1:] for key in keys)):
+                yield dict(zip(keys, values, strict=True))
+
+
+def figures(
+    metric: Metric, corpus: Corpus, protocol: str, n_slots: int, labelled: Corpus | None = None
+) -> Figures:
+    """What the metric is on a prepared corpus; parameters that were not typed are the protocol's.
+
+    ``labelled`` is the corpus with the slots written "none", where there are any.
+    """
     settings = naive.PROTOCOLS[protocol]
-    own = {"variant": settings["variant"], "split": settings["split"], "average": "turn", "over": "ref"}
-    return TWINS[metric.name](corpus, n_slots, {**own, **dict(metric.given)}, metric.number or 0.0)
+    name = settings["means"].get(metric.name, metric.name)
+    defaults = {key: parameter.choices[0] for key, parameter in metrics.find(name).parameters.items()}
+    own = {"variant": settings["variant"], "split": settings["split"], **settings["own"]}
+    given = {**defaults, **{key: own[key] for key in own if key in defaults}, **dict(metric.given)}
+    if given.get("none") == "value" and labelled is not None:
+        corpus = labelled
+    if given.get("turns") == "last":
+        corpus = more.last_turns(corpus)
+    return TWINS[name](corpus, n_slots, given, metric.number or 0.0)
 
 
 def _averaged(value: float, corpus: Corpus, average: str, count: int | None, total: int) -> Figures:
@@ -70,10 +96,13 @@ def _fga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figu
 
 
 def _slot_accuracy(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
-    value = naive.slot_accuracy(corpus, n_slots, given["average"], given["split"])
     errors = {"first": naive.slot_errors, "last": naive.slot_errors_trade}[given["split"]]
+    if given["wrong"] == "twice":
+        errors = more.slot_errors_twice
+    right = [[n_slots - errors(*turn) for turn in dialogue] for dialogue in corpus]
+    value = naive.averaged([[n / n_slots for n in dialogue] for dialogue in right], given["average"])
     total = n_slots * len(_turns(corpus))
-    return _averaged(value, corpus, given["average"], total - sum(errors(*t) for t in _turns(corpus)), total)
+    return _averaged(value, corpus, given["average"], sum(map(sum, right)), total)
 
 
 def _aga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
@@ -81,33 +110,80 @@ def _aga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figu
     return naive.aga(corpus, given["over"]), None, sum(bool(b or (union and p)) for b, p in _turns(corpus))
 
 
+def _credited(value: float, count: int, total: int, given: Parameters) -> Figures:
+    """Under rules that give no parts, a partial credit is a whole one, but no count."""
+    return value, count if given["credit"] == "whole" else None, total
+
+
 def _precision(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     right, _, pred = naive.pair_counts(corpus)
-    return naive.slot_precision(corpus), right, pred
+    return _credited(naive.slot_precision(corpus), right, pred, given)
 
 
 def _recall(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     right, ref, _ = naive.pair_counts(corpus)
-    return naive.slot_recall(corpus), right, ref
+    return _credited(naive.slot_recall(corpus), right, ref, given)
 
 
 def _slot_f1(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     right, ref, pred = naive.pair_counts(corpus)
-    return naive.slot_f1(corpus), 2 * right, ref + pred
+    return _credited(naive.slot_f1(corpus), 2 * right, ref + pred, given)
 
 
 def _turn_f1(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     return naive.turn_f1(corpus), None, len(_turns(corpus))
 
 
+def _gca(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
+    value, changes = more.gca(more.gca_counts(corpus))
+    return value, None, changes
+
+
+def _rsa(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
+    scores = more.rsa_scores(corpus, given["empty"])
+    return naive.mean(scores), None, len(scores)
+
+
+def _iaga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
+    value, turns = more.iaga(corpus)
+    return value, None, turns
+
+
+def _dialogue_match(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
+    return more.share(more.dialogue_matches(corpus))
+
+
+def _update_accuracy(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
+    return more.share(more.update_matches(corpus))
+
+
+def _recipe_jga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
+    return more.share(more.recipe_matches(corpus))
+
+
+def _none(corpus: Corpus, n_slots: int, given: Parameters, number: float, kind: str) -> Figures:
+    both, ref, pred = more.none_counts(corpus, n_slots)
+    count, total = {"precision": (both, pred), "recall": (both, ref), "f1": (2 * both, ref + pred)}[kind]
+    return (count / total if total else math.nan), count, total
+
+
 TWINS: dict[str, Twin] = {
     "AGA": _aga,
+    "DialogueMatch": _dialogue_match,
     "FGA": _fga,
+    "GCA": _gca,
+    "IAGA": _iaga,
     "JGA": _jga,
+    "NoneF1": partial(_none, kind="f1"),
+    "NonePrecision": partial(_none, kind="precision"),
+    "NoneRecall": partial(_none, kind="recall"),
+    "RSA": _rsa,
+    "RecipeJGA": _recipe_jga,
     "SlotAccuracy": _slot_accuracy,
     "SlotF1": _slot_f1,
     "SlotPrecision": _precision,
     "SlotRecall": _recall,
     "TurnF1": _turn_f1,
     "TurnMatch": _turn_match,
+    "UpdateAccuracy": _update_accuracy,
 }

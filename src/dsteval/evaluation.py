@@ -12,6 +12,7 @@ from dsteval.align import Aligner, Policy
 from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ProtocolError, unknown
+from dsteval.frames import FrameComparer, Framer
 from dsteval.inputs import Input, label_of, open_input, read_predictions, read_references, system_name
 from dsteval.metrics import Counts, Metric, parse, total
 from dsteval.metrics.fga import FGA
@@ -20,8 +21,9 @@ from dsteval.outcomes import Outcomes
 from dsteval.prepare import Prepared, Preparer
 from dsteval.protocol import Protocol, load
 from dsteval.readers import Source
+from dsteval.readers.source import SchemaFile, schema_hash, schema_of
 from dsteval.result import Result, Score, SliceScores, score
-from dsteval.slices import BY, Slice, Slicer
+from dsteval.slices import BY, Slice, Slicer, check_unit, service_key
 from dsteval.values.given import Given, Table
 from dsteval.values.matchers import MATCHERS
 from dsteval.values.slots import MULTIWOZ, SPELLINGS
@@ -57,7 +59,7 @@ def evaluate(
     run = Evaluation(protocol, **options)
     resolved = run.metrics(metrics)
     comparers = partial(run.comparer, metrics=resolved.values())
-    slicers = [Slicer(one, comparers) for one in run.sliced(by)]
+    slicers = [run.slicer(one, comparers) for one in run.sliced(by)]
     pred_source = open_input(pred, "predictions")
     ref_source = None if ref is None else open_input(ref, "reference")
     comparer = comparers()
@@ -92,7 +94,8 @@ class Settings(TypedDict, total=False):
     names the field that holds the reference, where a file has several. ``missing`` and ``extra`` say what is done
     where one side lacks dialogues (Policy). ``slots`` is |S|, or the list of slots. ``domain_lambda`` gives
     domains a lambda of their own. ``changes`` keeps account of every value that the protocol rewrote.
-    ``variants`` and ``ontology`` are tables that some protocols need, a path or the content.
+    ``variants`` and ``ontology`` are tables that some protocols need, a path or the content; so is ``schema``, the
+    schema.json that is not beside the data, and ``train_schema`` tells which services were seen in training.
     """
 
     settings: Sequence[str]
@@ -107,6 +110,8 @@ class Settings(TypedDict, total=False):
     changes: bool
     variants: Table | None
     ontology: Table | None
+    schema: SchemaFile | None
+    train_schema: SchemaFile | None
 
 
 class Evaluation:
@@ -128,7 +133,10 @@ class Evaluation:
         self.options = options
         self.policy = _policy(options)
         self.updated = False
+        self.services = schema_of(options.get("schema"), "--schema")
+        self.trained = schema_of(options.get("train_schema"), "--train-schema")
         self.schema: list[str] = []
+        self.framer: Framer | None = None
         self.source = ""
         self.given = Given(self.protocol.name, options.get("variants"), options.get("ontology"))
         self.preparer = Preparer(self.protocol, given=self.given)
@@ -151,8 +159,19 @@ class Evaluation:
 
     def comparer(self, keep: Callable[[str], bool] | None = None, metrics: Iterable[Metric] = ()) -> Comparer:
         """What compares states under the protocol and counts what the metrics ask for."""
+        if self.protocol.scope.unit == "frame":
+            return FrameComparer(self.matcher, self._framed)
         tallies = sorted({metric.tally for metric in metrics} - {""})
         return Comparer(keep, None if self.protocol.match.rule == "exact" else self.matcher, tallies)
+
+    def _framed(self) -> Framer:
+        assert self.framer is not None
+        return self.framer
+
+    def slicer(self, by: str, comparers: Callable[[Callable[[str], bool]], Comparer]) -> Slicer:
+        """What gathers the slices of one kind."""
+        frames = self.protocol.scope.unit == "frame"
+        return Slicer(by, comparers, service_key(by, self.trained) if frames else None)
 
     def sliced(self, by: Sequence[str]) -> list[str]:
         """What to slice by, domains too where one has a lambda of its own."""
@@ -160,6 +179,7 @@ class Evaluation:
             if one not in BY:
                 raise OptionError(unknown("value of --by", one, list(BY)))
         wanted = list(dict.fromkeys(by))
+        check_unit(self.protocol.scope.unit, wanted, bool(self.trained), bool(self.options.get("domain_lambda")))
         return wanted if "domain" in wanted or not self.options.get("domain_lambda") else [*wanted, "domain"]
 
     def pairs(
@@ -187,13 +207,21 @@ class Evaluation:
         if ref is not None:
             self.aligner.ref_source = ref.name if isinstance(ref, Source) else "reference"
             references = read_references(ref, options.get("ref_format"), readers.Options(False, field))
-        for one in (ref, pred):
-            if isinstance(one, Source) and not self.schema:
-                self.schema = [preparer.slot(name) for name in one.schema]
+        self.know(ref, pred)
+        if scope.unit == "frame":
+            self.framer = Framer(self.protocol, preparer, self.services, self.policy.missing == "empty")
+            self.matcher.categorical = self.framer.categorical
         for dialogue in self.aligner.pair(predictions, references):
             self.updated |= "pred" in dialogue.updates
             yield dialogue, preparer.dialogue(dialogue)
         preparer.problems.check(self.aligner.coverage.scored_turns)
+
+    def know(self, *sources: Source | Iterable[Dialogue] | None) -> None:
+        """Take the schema beside the first source that has one, if none was given."""
+        for one in sources:
+            if isinstance(one, Source):
+                self.services = self.services or one.services
+        self.schema = [self.preparer.slot(name) for slots in self.services.values() for name in slots]
 
     def compare(self, comparer: Comparer, dialogue: Dialogue, prepared: Prepared) -> None:
         """Compare one dialogue, by its states or by its right/wrong marks."""
@@ -244,6 +272,8 @@ class Evaluation:
     def scoped(self, comparer: Comparer) -> Outcomes:
         """The outcomes with |S|: as given, the protocol's, or the number of slots in the inventory."""
         outcomes = comparer.outcomes()
+        if self.framer is not None:
+            self.framer.check()
         given, fixed = self.options.get("slots"), self.protocol.scope.slots
         if isinstance(given, int):
             return outcomes.with_scope(given)
@@ -310,6 +340,8 @@ class Evaluation:
             f"ref:{self.aligner.fingerprint}",
             self.protocol.signature(),
             f"S:{outcomes.n_slots}",
+            *([f"schema:{self.framer.hash}"] if self.framer else []),
+            *([f"train:{schema_hash(self.trained)}"] if part and part.by == "group" else []),
             *(["input:updates"] if self.updated else []),
             *(f"{name}:{hash}" for name, hash in self.given.hashes.items() if name in self.protocol.needs),
             *policy,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dsteval.dialogue import Dialogue, Item
@@ -15,30 +15,31 @@ __all__ = ["KINDS", "Fact", "facts"]
 
 _KEPT = 20  # examples of a fact
 _NAMED = 5  # slots in a sentence
-_MOST = 0.9  # of the turns, for a file to be one that lists every slot
+_MOST = 0.9  # of the slots that there could be, for a file to be one that lists every slot
 
 _WRITTEN_NONE = (
-    "exact and normalised drop '', none and not mentioned, gca drops none alone, fga-official and fga-paper count "
-    "each as a value (states.absent)"
+    "exact and normalised drop '', none and not mentioned, mwzeval those of the reference, gca drops none alone, "
+    "fga-official and fga-paper count each as a value (states.absent)"
 )
 
 KINDS: dict[str, str] = {
     "lists-every-slot": _WRITTEN_NONE,
     "none-in-ref": _WRITTEN_NONE,
     "none-in-pred": _WRITTEN_NONE,
-    "outside-ontology": "exact looks at no ontology: such a value is right where both sides have it",
-    "not-in-ontology": "what they hold was not looked up",
+    "outside-ontology": "exact looks at no ontology, so that such a value is right where both sides have it; "
+    "icdst and dst-prompting drop names, places and foods that it lacks",
+    "not-in-ontology": "these values were not looked up",
     "variant-spellings": "exact takes case and white space for one value, normalised also spellings and times; "
     "what differs by punctuation, blanks or 'the' is two values under both",
-    "hyphens": "SlotAccuracy(split=last), which fga-official and gca take, cuts slot and value at the last hyphen, "
-    "so that a wrong one can count twice; split=first does not",
-    "sets": "exact takes a prediction for right if all of it is among the reference's values; "
-    "states.alternatives=first takes the first; fga-official, fga-paper and gca compare texts as written and "
-    "refuse lists",
-    "dontcare": "exact and normalised take all spellings for one value; fga-official, fga-paper and gca, with "
-    "states.dontcare=literal, compare them as written",
-    "dontcare-or-none": "each is a wrong slot under exact; states.dontcare=drop makes them the same, drop-ref and "
-    "drop-pred drop dontcare on one side",
+    "hyphens": "SlotAccuracy(split=last), as in trade, somdst, t5dst, icdst, gca and fga-official, cuts slot and "
+    "value at the last hyphen, so that a wrong one can count twice; split=first does not",
+    "sets": "exact takes a prediction for right if all of it is among the reference's values; mwzeval takes the "
+    "reference's first (states.alternatives=first); trade, gca, fga-official and fga-paper compare texts as "
+    "written and refuse lists",
+    "dontcare": "exact and normalised take all spellings for one value; trade, gca, fga-official and fga-paper "
+    "compare them as written (states.dontcare=literal)",
+    "dontcare-or-none": "each is a wrong slot under exact; simpletod-v1 drops dontcare on both sides "
+    "(states.dontcare=drop), mwzeval the reference's alone (drop-ref)",
     "never-predicted": "each is a wrong slot: look for another spelling of the slot among the predicted ones, or "
     "for a domain that the tracker was not made for",
 }
@@ -76,15 +77,15 @@ def facts(dialogues: Iterable[Dialogue], ontology: Mapping[str, Collection[str]]
     >>> [(fact.kind, fact.side, fact.values) for fact in facts([Dialogue("d", [Turn(0, ref, pred)])])]
     [('variant-spellings', 'both', 1), ('hyphens', 'both', 1), ('never-predicted', 'ref', 1)]
     """
-    ref, pred = Occurrences("ref", "reference"), Occurrences("pred", "predictions")
+    ref, pred = Occurrences("ref"), Occurrences("pred")
     for dialogue in dialogues:
         ref.add(dialogue)
         pred.add(dialogue)
     sides = [held for held in (ref, pred) if held.states]
-    if len(sides) == 1:
-        sides[0].told = "states"
+    if sides == [pred]:
+        pred.stand_alone()
     wrong = Differences(ref, pred) if len(sides) == 2 else None
-    known = {slot: _known(values) for slot, values in (ontology or {}).items()}
+    known = {slot: frozenset(map(folded, values)) for slot, values in (ontology or {}).items()}
     found = [fact for held in sides for fact in _unset(held)]
     found += [fact for held in sides for fact in _outside(held, known) if known]
     found += [fact for held in sides for fact in _variants(held)]
@@ -102,13 +103,16 @@ def _fact(group: Group, kind: str, side: str, about: str) -> Iterator[Fact]:
         return
     slots = dict(sorted(group.slots.items(), key=lambda pair: (-pair[1], pair[0])))
     listed = [f"{slot} {count}" for slot, count in slots.items()]
-    about += f": {', '.join(listed[:_NAMED])}" + (", ..." if listed[_NAMED:] else "")
+    about += f"; by slot: {', '.join(listed[:_NAMED])}" + (", ..." if listed[_NAMED:] else "")
     order = sorted(group.examples, key=lambda e: (-e.count, e.slot, str(e.values), e.dialogue, e.turn))
     yield Fact(kind, side, about, len(group.turns), group.count, slots, tuple(order[:_KEPT]), KINDS[kind])
 
 
-def _of(held: Occurrences, group: Group) -> str:
-    return f"{group.count} of {held.total()} values, at {len(group.turns)} of {len(held.states)} turns"
+def _of(held: Occurrences, told: str, group: Group) -> str:
+    return (
+        f"{held.told}, {told}: {group.count} of {held.total()} values at {len(group.turns)} of "
+        f"{len(held.states)} turns"
+    )
 
 
 def _counted(words: Counter[str]) -> str:
@@ -121,33 +125,30 @@ def _unset(held: Occurrences) -> Iterator[Fact]:
     group, words = held.group(items), Counter[str]()
     for item in items:
         words[folded(texts_of(item)[0])] += held.counts[item]
-    total = f"{group.count} of {held.counts.total()} slots, at {len(group.turns)} of {len(held.states)} turns"
+    turns = len(group.turns)
+    total = f"{group.count} of {held.counts.total()} slots at {turns} of {len(held.states)} turns"
     if items and _lists_every_slot(held):
-        group.examples.clear()
-        about = f"{held.told}: lists every slot; {total}, are not set, written {_counted(words)}"
-        yield from _fact(group, "lists-every-slot", held.side, about)
+        kind, about = "lists-every-slot", f"{held.told}, lists every slot: not set {total} ({_counted(words)})"
+        yield Fact(kind, held.side, about, turns, group.count, {}, (), KINDS[kind])
     else:
-        about = f"{held.told}: {total}, are written {_counted(words)}, where others are left out"
+        about = f"{held.told}, written as not set where others are left out: {total} ({_counted(words)})"
         yield from _fact(group, f"none-in-{held.side}", held.side, about)
 
 
 def _lists_every_slot(held: Occurrences) -> bool:
-    """Whether nearly every state has all slots of each domain that it names."""
+    """Whether nearly all slots are listed wherever a slot of their domain is; an empty state lacks a domain."""
     known: defaultdict[str, set[str]] = defaultdict(set)
-    for item in held.counts:
-        known[domain_of(canonical(item[0]))].add(canonical(item[0]))
-    states = [{canonical(slot) for slot, _ in items} for items in held.states if items]
-    whole = sum(len(slots) == sum(len(known[one]) for one in set(map(domain_of, slots))) for slots in states)
-    return whole >= _MOST * len(states)
-
-
-def _known(values: Iterable[str]) -> Texts:
-    """Values of an ontology; of "cheap|moderate" the parts too."""
-    return frozenset(folded(text) for value in values for text in (value, *value.split("|")))
+    domains = {slot: domain_of(canonical(slot)) for slot, _ in held.counts}
+    for slot, domain in domains.items():
+        known[domain].add(canonical(slot))
+    named = Counter(domain for items in held.states for domain in {domains[slot] for slot, _ in items})
+    cells = sum(count * len(known[domain]) for domain, count in named.items())
+    cells += held.states.count([]) * max(map(len, known.values()))
+    return held.counts.total() >= _MOST * cells
 
 
 def _outside(held: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fact]:
-    """Values, dontcare apart, that the ontology lacks for their slot, and slots that it lacks."""
+    """Values, dontcare apart, that the ontology lacks, as a whole and in part, and slots that it lacks."""
     odd = [
         item
         for item in held.where(lambda slot, texts: slot in ontology)
@@ -156,21 +157,18 @@ def _outside(held: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fact]
         and folded("|".join(texts_of(item))) not in ontology[slot]
     ]
     group = held.group(odd)
-    about = f"{held.told}: {_of(held, group)}, are not in the ontology"
-    yield from _fact(group, "outside-ontology", held.side, about)
+    yield from _fact(group, "outside-ontology", held.side, _of(held, "not in the ontology", group))
     group = held.group(held.where(lambda slot, texts: slot not in ontology))
-    about = f"{held.told}: {_of(held, group)}, have slots that the ontology lacks"
+    about = _of(held, f"slots that the ontology lacks ({len(group.slots)})", group)
     yield from _fact(group, "not-in-ontology", held.side, about)
 
 
 def _variants(held: Occurrences) -> Iterator[Fact]:
-    """Texts of one slot, on one side, that may be one value."""
+    """Texts of one slot, on one side, that may be one value. What stands side by side in a list is no oddity."""
     holders: defaultdict[tuple[str, str], dict[str, list[Item]]] = defaultdict(dict)
-    for item in held.where():
-        slot, texts = held.read(item)
-        for text in texts:
-            if folded(text) != "dontcare":
-                holders[slot, key(slot, text) or text].setdefault(text, []).append(item)
+    for item in held.where(lambda slot, texts: len(texts) == 1 and not _is_dontcare(slot, texts)):
+        slot, (text,) = held.read(item)
+        holders[slot, key(slot, text) or text].setdefault(text, []).append(item)
     levels: Counter[int] = Counter()
     rare: list[Item] = []
     examples = []
@@ -183,8 +181,8 @@ def _variants(held: Occurrences) -> Iterator[Fact]:
             place = min(by_text[others[0]], key=held.first.__getitem__)
             examples.append(held.example(place, [usual, *others], sum(counts[text] for text in others)))
     group = held.group(rare, examples)
-    told = f"{len(examples)} distinct values have several spellings, {_by_level(levels)}"
-    about = f"{held.told}: {told}; {_of(held, group)}, have a rarer one"
+    about = _of(held, "rarer spellings of another value", group)
+    about += f" ({len(examples)} distinct: {_by_level(levels)})"
     yield from _fact(group, "variant-spellings", held.side, about)
 
 
@@ -202,20 +200,12 @@ def _between(wrong: Differences) -> Iterator[Fact]:
     for slot, ref, pred in chosen:
         levels[level(slot, pred, ref)] += len(wrong.at[slot, ref, pred])
     group = wrong.group(chosen)
-    about = f"predictions: {_of(wrong.pred, group)}, are the reference's in another spelling, {_by_level(levels)}"
+    about = _of(wrong.pred, "other spellings of the reference's value", group) + f" ({_by_level(levels)})"
     yield from _fact(group, "variant-spellings", "both", about)
 
 
 def _by_level(levels: Counter[int]) -> str:
     return ", ".join(f"{levels[number]} {told}" for number, told in enumerate(LEVELS) if levels[number])
-
-
-def _merged(sides: list[Occurrences], holds: Callable[[str, Texts], bool]) -> tuple[Group, str]:
-    """The values of all sides for which that holds, and what the side of their fact is called."""
-    group = Group()
-    for held in sides:
-        group += held.group(held.where(holds))
-    return group, "both" if len(sides) == 2 else "".join(held.side for held in sides)
 
 
 def _has_hyphen(slot: str, *values: Texts) -> bool:
@@ -224,15 +214,19 @@ def _has_hyphen(slot: str, *values: Texts) -> bool:
 
 def _hyphens(sides: list[Occurrences], wrong: Differences | None) -> Iterator[Fact]:
     """Values with a hyphen, and how many wrong slots have one on either side."""
-    group, side = _merged(sides, _has_hyphen)
-    counts = [(held, held.group(held.where(_has_hyphen)).count) for held in sides]
-    told = ", ".join(f"{held.told} {count} of {held.total()}" for held, count in counts)
-    about = f"values with a hyphen: {told}"
+    group, told = Group(), []
+    for held in sides:
+        own = held.group(held.where(_has_hyphen))
+        group += own
+        told.append(f"{held.told} {own.count} of {held.total()}")
+    about = f"values with a hyphen: {', '.join(told)}"
     if wrong is not None:
         every = wrong.where(_is_wrong)
         hit = wrong.group(found for found in every if _has_hyphen(*found)).count
         about += f"; {hit} of {wrong.group(every).count} wrong slots have one"
-    yield from _fact(group, "hyphens", side, about)
+    if group:
+        side = "both" if len(sides) == 2 else sides[0].side
+        yield from _fact(group, "hyphens", side, about)
 
 
 def _is_wrong(slot: str, ref: Texts, pred: Texts) -> bool:
@@ -243,7 +237,7 @@ def _is_wrong(slot: str, ref: Texts, pred: Texts) -> bool:
 def _sets(held: Occurrences) -> Iterator[Fact]:
     """Values that are several: a list, or a text with signs between alternatives."""
     group = held.group(held.where(lambda slot, texts: len(texts) > 1))
-    yield from _fact(group, "sets", held.side, f"{held.told}: {_of(held, group)}, are several")
+    yield from _fact(group, "sets", held.side, _of(held, "several values in one", group))
 
 
 def _is_dontcare(slot: str, texts: Texts) -> bool:
@@ -252,18 +246,22 @@ def _is_dontcare(slot: str, texts: Texts) -> bool:
 
 def _dontcare(sides: list[Occurrences]) -> Iterator[Fact]:
     """Spellings of dontcare, unless it is "dontcare" throughout."""
-    told: list[str] = []
+    group, told = Group(), []
     spelt: set[str] = set()
     for held in sides:
+        items = held.where(_is_dontcare)
         words: Counter[str] = Counter()
-        for item in held.where(_is_dontcare):
-            for text in held.read(item)[1]:
+        first: dict[str, Item] = {}
+        for item in sorted(items, key=held.first.__getitem__):
+            for text in sorted(held.read(item)[1]):
                 if folded(text) == "dontcare":
                     words[text] += held.counts[item]
+                    first.setdefault(text, item)
+        group += held.group(items, (held.example(item, [text], words[text]) for text, item in first.items()))
         spelt.update(words)
         told += [f"{held.told} {_counted(words)}"] if words else []
     if not spelt <= {"dontcare"}:
-        group, side = _merged(sides, _is_dontcare)
+        side = "both" if len(sides) == 2 else sides[0].side
         yield from _fact(group, "dontcare", side, f"spellings of dontcare: {'; '.join(told)}")
 
 
@@ -273,8 +271,8 @@ def _dontcare_or_unset(wrong: Differences) -> Iterator[Fact]:
     spurious = wrong.where(lambda slot, ref, pred: _is_dontcare(slot, pred) and not ref)
     group = wrong.group([*missed, *spurious])
     about = (
-        f"dontcare on one side and not set on the other, at {len(group.turns)} of {len(wrong.ref.states)} turns: "
-        f"{wrong.group(missed).count} in the reference, {wrong.group(spurious).count} in the predictions"
+        f"dontcare on one side and not set on the other: {wrong.group(missed).count} in the reference, "
+        f"{wrong.group(spurious).count} in the predictions at {len(group.turns)} of {len(wrong.ref.states)} turns"
     )
     yield from _fact(group, "dontcare-or-none", "both", about)
 
@@ -283,5 +281,5 @@ def _never(wrong: Differences) -> Iterator[Fact]:
     """Slots of the reference that no prediction ever has."""
     predicted = {wrong.pred.read(item)[0] for item in wrong.pred.where()}
     group = wrong.ref.group(wrong.ref.where(lambda slot, texts: slot not in predicted))
-    about = f"reference: {_of(wrong.ref, group)}, have one of {len(group.slots)} slots that are never predicted"
+    about = _of(wrong.ref, f"slots that are never predicted ({len(group.slots)})", group)
     yield from _fact(group, "never-predicted", "ref", about)

@@ -11,6 +11,7 @@ from dsteval.align import Aligner
 from dsteval.comparer import Comparer
 from dsteval.dialogue import canonical_id
 from dsteval.errors import first_few
+from dsteval.frames import Framer
 from dsteval.outcomes import Outcomes
 from dsteval.prepare import value_text
 from dsteval.protocol import Protocol
@@ -27,6 +28,7 @@ class _Run(Interface):
 
     protocol: Protocol
     aligner: Aligner
+    framer: Framer | None
 
     @property
     def listed(self) -> Sequence[str] | None:
@@ -36,6 +38,8 @@ class _Run(Interface):
 def notes(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
     """The sentences that stand below the numbers."""
     yield from _coverage(run)
+    if run.framer is not None:
+        yield from run.framer.notes()
     yield from _slots(run, outcomes, comparer)
     yield from _hints(outcomes)
 
@@ -93,7 +97,7 @@ def _hints(outcomes: Outcomes) -> Iterator[str]:
     before = np.roll(outcomes.pred, 1)
     # Pairs of the turn before that did not stay; in a file of updates nearly none ever does.
     lost = before - (outcomes.pred - outcomes.new_pred)
-    held = inner & (before > 0)
+    held = inner & (before > 0) & (outcomes.unit == "turn")
     vanished = held & (lost == before)
     if held.sum() >= _ENOUGH and vanished.sum() >= _ALMOST_ALL * held.sum():
         yield (
@@ -103,7 +107,7 @@ def _hints(outcomes: Outcomes) -> Iterator[str]:
     if not outcomes.right.any() and outcomes.ref.any():
         yield from _nothing_right(outcomes)
     elif outcomes.exact.all() and len(outcomes) >= 100:
-        yield "every turn is right: are reference and predictions the same file?"
+        yield f"every {outcomes.unit} is right: are reference and predictions the same file?"
 
 
 def _nothing_right(outcomes: Outcomes) -> Iterator[str]:

@@ -17,6 +17,7 @@ from dsteval.values.slots import canonical
 __all__ = ["Difference", "Differences", "Example", "Group", "Occurrences", "Texts", "texts_of"]
 
 _UNSET = frozenset({"", "none", "not mentioned"})
+_SIGNS = "|<>"  # between alternatives; in a prediction '<' and '>' are letters
 
 Texts: TypeAlias = frozenset[str]
 """The texts of a value, alternatives apart; empty where the slot is not set."""
@@ -68,20 +69,40 @@ def texts_of(item: Item) -> tuple[str, ...]:
     return (item[1],) if isinstance(item[1], str) else item[1] or ()
 
 
+class _Readings(dict[Item, tuple[str, Texts]]):
+    """Items as written -> slot and texts."""
+
+    def __init__(self, signs: str) -> None:
+        super().__init__()
+        self.signs = re.compile(f"[{signs}]")
+
+    def __missing__(self, item: Item) -> tuple[str, Texts]:
+        parts = [part for text in texts_of(item) for part in self.signs.split(text)]
+        parts = parts if len(parts) == 1 else [part.strip() for part in parts]
+        texts = frozenset(part for part in parts if folded(part) not in _UNSET)
+        found = self[item] = canonical(item[0]), texts
+        return found
+
+
 class Occurrences:
     """One side as written. Items are told apart as they are written, slots by their canonical spelling.
 
     A slot is not set where it is null, '', none or not mentioned.
     """
 
-    def __init__(self, side: Side, told: str) -> None:
+    def __init__(self, side: Side) -> None:
         self.side: Side = side
-        self.told = told
+        self.told = "reference" if side == "ref" else "predictions"
         self.places: list[tuple[str, int]] = []
         self.states: list[Items] = []
         self.counts: Counter[Item] = Counter()
         self.first: dict[Item, int] = {}
-        self._read: dict[Item, tuple[str, Texts]] = {}
+        self._readings = _Readings(_SIGNS if side == "ref" else "|")
+
+    def stand_alone(self) -> None:
+        """Take it for the only side: nothing tells what its states are meant for, it may be a reference."""
+        self.told = "states"
+        self._readings = _Readings(_SIGNS)
 
     def add(self, dialogue: Dialogue) -> None:
         """Take in the states of a dialogue, if it has this side."""
@@ -97,19 +118,11 @@ class Occurrences:
 
     def read(self, item: Item) -> tuple[str, Texts]:
         """The slot of an item, and its texts."""
-        found = self._read.get(item)
-        if found is None:
-            # '<' and '>' stand between alternatives in references; in predictions they are letters.
-            signs = "[|]" if self.told == "predictions" else "[|<>]"
-            parts = [part for text in texts_of(item) for part in re.split(signs, text)]
-            parts = parts if len(parts) == 1 else [part.strip() for part in parts]
-            texts = frozenset(part for part in parts if folded(part) not in _UNSET)
-            found = self._read[item] = canonical(item[0]), texts
-        return found
+        return self._readings[item]
 
     def state(self, items: Items) -> dict[str, Texts]:
         """The texts of every slot that is listed; where one stands twice, what is set wins."""
-        pairs = [self.read(item) for item in items]
+        pairs = list(map(self._readings.__getitem__, items))
         state = dict(pairs)
         return state if len(state) == len(pairs) else dict(sorted(pairs, key=lambda pair: bool(pair[1])))
 

@@ -1,6 +1,7 @@
 """What came of every turn: the one table of small integers that metrics and all later steps read.
 
-The unit is the user turn, or one service's frame of it. A right slot leaves no row of its own; each wrong slot leaves one.
+The unit is the user turn, or one service's frame of it. A right slot leaves no row of its own; each wrong slot
+leaves one.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ UNIT = (
 
 FRAME = ("joint", "joint_cat", "joint_noncat", "average", "average_cat", "average_noncat", "intent", "requested")
 """The scores of a frame, NaN where one does not apply: the product over the schema's slots, the mean over the
-reference's, either also over the slots that are categorical and that are not; intent right; F1 of requested slots."""
+reference's, each also over the categorical slots and over the others; intent right; F1 of requested slots."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,8 +93,8 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     ``bits`` lists the slots of a file of right/wrong marks in their order; a protocol without it cannot
     score such a file. ``domain_slots``: the |S| of a domain's slice, its ``own`` slots or ``all``.
-    Of unit ``frame``, ``frames`` are the ``services`` that the reference lists at a turn, all ``domains``, or those
-    that are ``active`` in it; a ``schema`` is ``required`` or there is ``none``.
+    Of unit ``frame``, ``frames`` are the ``services`` that the reference lists at a turn, all ``domains``, or
+    those that are ``active`` in it; a ``schema`` is ``required`` or there is ``none``.
     """
 
     unit: Literal["turn", "frame"]

@@ -335,6 +335,8 @@ def _responsible(
             continue
         traces = [_trace(run, side, dialogue, t, slot, value) for run, value in zip(runs, values, strict=True)]
         found += [rule for rule in (*traces[0], *traces[1]) if (rule in traces[0]) != (rule in traces[1])]
+    # Another spelling of the slot's name comes with all its values; it is the reason only where it stands alone.
+    found = [rule for rule in found if not rule.startswith("states.slots=")] or found
     if not found:
         rules = [run.protocol.match.rule for run in runs]
         found = [f"match.rule={next((rule for rule in rules if rule != 'exact'), rules[0])}"]

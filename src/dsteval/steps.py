@@ -36,7 +36,7 @@ class Step(NamedTuple):
 def _overwritten(state: dict[str, Value], update: Items, deletes: bool) -> dict[str, Value]:
     state = dict(state)
     for slot, value in update:
-        if deletes and is_deletion(value):
+        if deletes and is_deletion(value) and value != "none":
             state.pop(slot, None)
         else:
             state[slot] = value
@@ -93,13 +93,14 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
         gold = {slot: tokenise(value) for slot, value in ref if isinstance(value, str)}
         for choice in turn.choices:
             value = _chosen(choice, gold.get(choice.slot, "none"), variants, turn.number, rewrite)
-            if choice.kind != "none" and (choice.kind in _LITERAL or value != "none"):
+            if choice.kind != "none" and (choice.kind not in _POINTING or value != "none"):
                 running[choice.slot] = value
         states.append([(choice.slot, running.get(choice.slot, "none")) for choice in turn.choices])
     return Sides(sides.ref, states)
 
 
 _LITERAL = ("dontcare", "true", "false")
+_POINTING = ("refer", "inform")
 _MARK = "\N{SECTION SIGN}\N{SECTION SIGN}"
 _Rewrite: TypeAlias = Callable[[str, str, dict[str, list[str]]], str]
 
@@ -108,7 +109,7 @@ def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int
     """The value that a class gives its slot; "none" where it gives none."""
     if choice.kind in _LITERAL:
         return choice.kind
-    if choice.kind not in ("refer", "inform") or not choice.value.startswith(_MARK):
+    if choice.kind not in _POINTING or not choice.value.startswith(_MARK):
         if choice.kind == "inform":
             raise ProtocolError(
                 where=f"turn {turn}, slot {choice.slot!r}",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from dsteval.dialogue import Dialogue, Items
+from dsteval.dialogue import Dialogue, Side
 from dsteval.prepare import Prepared, State, written_states
-from dsteval.values.matchers import PreparedValue
+from dsteval.values.matchers import PreparedValue, same_ref
 from dsteval.values.slots import domain_of
 
 __all__ = ["TALLIES", "Pair", "Right", "Tally"]
@@ -47,13 +47,16 @@ def _filled(states: list[State]) -> Iterator[dict[str, PreparedValue]]:
 def _with_none(pair: Pair) -> Prepared:
     """The states with slots whose value is written "none": labels like any other to the GCA script."""
 
-    def filled(written: list[Items], states: list[State]) -> list[State]:
+    def filled(side: Side, states: list[State]) -> list[State]:
+        written = written_states(pair.dialogue, side)
+        # In an update "none" deletes, and a dialogue that a slice knows by its turns alone has nothing written.
+        if side in pair.dialogue.updates or not written:
+            return states
         kept = pair.keep or (lambda slot: True)
         nones = [{slot: _GONE for slot, value in items if value == _GONE and kept(slot)} for items in written]
         return [{**none, **state} for none, state in zip(nones, states, strict=True)]
 
-    ref, pred = written_states(pair.dialogue, "ref"), written_states(pair.dialogue, "pred")
-    return Prepared(filled(ref, pair.prepared.ref), filled(pred, pair.prepared.pred))
+    return Prepared(filled("ref", pair.prepared.ref), filled("pred", pair.prepared.pred))
 
 
 def _gca(pair: Pair) -> Iterator[tuple[float, ...]]:
@@ -63,7 +66,8 @@ def _gca(pair: Pair) -> Iterator[tuple[float, ...]]:
     right = pair.right
     for b, p in zip(_filled(pair.prepared.ref), _filled(pair.prepared.pred), strict=True):
         equal = {slot for slot in b.keys() & p.keys() if b[slot] == p[slot] or right(slot, b[slot], p[slot])}
-        kinds = {slot: _of_ref(b[slot], p.get(slot), slot in equal) for slot in b if b0.get(slot) != b[slot]}
+        new = [slot for slot in b if not same_ref(b0.get(slot), b[slot])]
+        kinds = {slot: _of_ref(b[slot], p.get(slot), slot in equal) for slot in new}
         counted = list(kinds.values())
         for slot in (slot for slot in p if p0.get(slot) != p[slot]):
             kind = _of_pred(b.get(slot), p[slot], slot in equal, kinds.get(slot))
@@ -101,7 +105,7 @@ def _updates(pair: Pair) -> Iterator[tuple[float, ...]]:
     b0: State = {}
     p0: State = {}
     for b, p in zip(*pair.prepared, strict=True):
-        ref = {slot: value for slot, value in b.items() if b0.get(slot) != value}
+        ref = {slot: value for slot, value in b.items() if not same_ref(b0.get(slot), value)}
         pred = {slot: value for slot, value in p.items() if p0.get(slot) != value}
         same = ref.keys() == pred.keys() and all(pair.right(slot, ref[slot], pred[slot]) for slot in ref)
         yield (int(same),)

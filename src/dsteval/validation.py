@@ -10,6 +10,7 @@ from dsteval import readers
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import AlignmentError
 from dsteval.evaluation import Evaluation, Settings
+from dsteval.facts import Fact, facts
 from dsteval.inputs import label_of
 from dsteval.notes import notes
 from dsteval.readers import Source
@@ -23,8 +24,9 @@ class Report:
 
     ``sides`` tells whether that is ref, pred, both, or right/wrong marks. ``slots`` and ``values`` count distinct
     slots, and distinct slots with their values, as the protocol compares them. ``self_check`` tells how the
-    reference (of a file with predictions only, the prediction) did against itself; ``notes`` what else was
-    noticed.
+    reference (of a file with predictions only, the prediction) did against itself: "perfect", or why that could
+    not be checked, or which metrics are not 1 though every slot is right. ``notes`` tells what else was noticed,
+    ``facts`` what was noticed about values.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Report:
     values: int
     self_check: str
     notes: tuple[str, ...]
+    facts: tuple[Fact, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it."""
@@ -49,8 +52,8 @@ def validate(
 ) -> Report:
     """Read a source whole, compare its states with themselves, and pair it with its reference if it has one.
 
-    Raises the DstevalError that scoring would raise, and AlignmentError where a metric of the protocol finds
-    the reference imperfect against itself.
+    Raises the DstevalError that scoring would raise, and AlignmentError where slots of the reference are wrong
+    against itself under the protocol. Values are looked up in the option ``ontology``, if it is given.
     """
     format = options.get("format")
     asked = None if format is None else readers.Detected(readers.find(format), "as asked for")
@@ -58,6 +61,7 @@ def validate(
     own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
     dialogues = list(readers.read(source, "pred", found.reader.name, own))
     sides = _sides(dialogues)
+    held = len(dialogues), sum(len(dialogue.turns) for dialogue in dialogues)
     run = Evaluation(protocol, **options)
     check, slots, values = "not possible: right/wrong marks have no values", 0, 0
     if "marks" not in sides:
@@ -66,19 +70,21 @@ def validate(
         slots, values = run.preparer.distinct("ref")
     said: tuple[str, ...] = ()
     if ref is not None or "ref" in sides or "marks" in sides:
-        said = _paired(Evaluation(protocol, **options), dialogues, ref, label_of(source))
+        run = Evaluation(protocol, **options)
+        dialogues, said = _paired(run, dialogues, ref, label_of(source))
+    noticed = facts(dialogues, run.given.ontology if run.given.has("ontology") else None)
     return Report(
         label_of(source),
         found.reader.name,
         found.sign,
         run.protocol.label,
         " and ".join(sides),
-        len(dialogues),
-        sum(len(dialogue.turns) for dialogue in dialogues),
+        *held,
         slots,
         values,
         check,
         said,
+        tuple(noticed),
     )
 
 
@@ -103,30 +109,39 @@ def _mirrored(dialogue: Dialogue, side: Side) -> Dialogue:
 
 
 def _check_self(run: Evaluation, dialogues: Iterable[Dialogue], name: str) -> str:
-    """Score states against themselves: every metric that is defined must be 1."""
-    comparer = run.comparer()
+    """Score states against themselves: every metric that is defined must be 1, or every slot right."""
+    metrics = run.metrics(None)
+    comparer = run.comparer(metrics=metrics.values())
     for dialogue, prepared in run.pairs(dialogues, source=name):
         run.compare(comparer, dialogue, prepared)
     outcomes = run.scoped(comparer)
-    scores, _ = run.scores(run.metrics(None), outcomes)
+    scores, _ = run.scores(metrics, outcomes)
     imperfect = [score for score in scores if score.value is not None and score.value != 1]
     if not imperfect:
         return "perfect"
+    listed = ", ".join(f"{score.metric} {score.value:.4f}" for score in imperfect)
+    if not len(outcomes.wrong_unit):
+        # Such as RSA where empty turns count 0: the rule of the metric, not the reference.
+        return f"every slot right, but {listed}"
     unit, slot = (int(column[0]) for column in (outcomes.wrong_unit, outcomes.wrong_slot))
     dialogue_id = outcomes.dialogues[int(outcomes.dialogue_of[unit])]
     raise AlignmentError(
         where=name,
         expected=f"a reference that is perfect against itself under {run.protocol.label}",
-        found=", ".join(f"{score.metric} {score.value:.4f}" for score in imperfect),
+        found=listed,
         extent=f"{len(imperfect)} of {len(scores)} metrics; first: dialogue {dialogue_id!r}, "
         f"turn {outcomes.turn[unit]}, slot {outcomes.slots[slot]!r}",
         remedy="The protocol treats the two sides differently.",
     )
 
 
-def _paired(run: Evaluation, dialogues: Iterable[Dialogue], ref: Source | None, name: str) -> tuple[str, ...]:
-    """What scoring the file would note; raises what scoring would raise."""
+def _paired(
+    run: Evaluation, dialogues: Iterable[Dialogue], ref: Source | None, name: str
+) -> tuple[list[Dialogue], tuple[str, ...]]:
+    """The dialogues with both sides, and what scoring them would note; raises what scoring would raise."""
     comparer = run.comparer()
+    paired = []
     for dialogue, prepared in run.pairs(dialogues, ref, name):
         run.compare(comparer, dialogue, prepared)
-    return tuple(notes(run, run.scoped(comparer), comparer))
+        paired.append(dialogue)
+    return paired, tuple(notes(run, run.scoped(comparer), comparer))

@@ -15,7 +15,7 @@ from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.inputs import open_source
 from dsteval.protocol import MOST_SLOTS
 from dsteval.readers import Source, detect
-from dsteval.readers.source import schema_slots
+from dsteval.readers.source import schema_of
 
 __all__ = [
     "FetchBar",
@@ -92,6 +92,8 @@ def file_options(command: F) -> F:
             option("--ref-field", metavar="FIELD", help="Which field is the reference, where a file has several."),
             option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them."),
             option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them."),
+            option("--schema", metavar="FILE", help="The services' slots, if no schema.json is beside REF."),
+            option("--train-schema", metavar="FILE", help="The services seen in training, for --by group."),
             option("--updates", is_flag=True, help="FILE holds what each turn changed, not whole states."),
         ]
     ):
@@ -138,7 +140,7 @@ def slot_list(text: str | None) -> int | list[str] | None:
         return number
     source = Source.open(text)
     if source.kind == "list":
-        names = schema_slots(source.data, source.name)
+        names = [slot for slots in schema_of(source.data, source.name).values() for slot in slots]
     elif source.kind == "text":
         names = [line.strip() for line in source.text_lines() if line.strip()]
     else:

@@ -9,6 +9,7 @@ import click
 from dsteval.cli.options import coverage_options, form_option, input_options, open_shown, slot_list
 from dsteval.cli.output import emit
 from dsteval.errors import DstevalError
+from dsteval.render.facts import fact_lines
 from dsteval.render.table import Cell, Table
 from dsteval.validation import Report, validate
 
@@ -32,7 +33,7 @@ def command(
     """Check each FILE: that it reads, what it holds, and that its reference is perfect against itself.
 
     With --ref also that predictions and reference belong together. What is refused, and why, is what `score`
-    would refuse.
+    would refuse. Below the table stands what is odd about the values, with --ontology also those that it lacks.
     """
     reference = None if ref is None else open_shown(ref)
     listed = slot_list(slots)
@@ -44,7 +45,9 @@ def command(
             click.echo(f"dsteval: {error}", err=True)
             refused += 1
     if reports:
-        emit([_table(reports)], {"schema": 1, "files": [report.to_dict() for report in reports]}, form, out)
+        table = _table(reports)
+        document = {"schema": 1, "files": [report.to_dict() for report in reports]}
+        emit([table], document, form, out, remarks=table.notes)
     if refused:
         click.get_current_context().exit(1)
 
@@ -56,4 +59,5 @@ def _table(reports: list[Report]) -> Table:
     ]
     notes = [f"{report.name}: recognised by {report.sign}" for report in reports]
     notes += [f"{report.name}: {note}" for report in reports for note in report.notes]
+    notes += [line for report in reports for line in fact_lines(report.name, report.facts)]
     return Table(columns, rows, frozenset({3, 4, 5, 6}), notes=notes)

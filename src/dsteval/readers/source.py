@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -18,10 +19,13 @@ from dsteval.errors import ReadError, first_few
 from dsteval.readers.files import File, Gathered, gather, selected
 from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure, plain
 
-__all__ = ["Schema", "Source", "schema_of", "slot_of"]
+__all__ = ["Schema", "SchemaFile", "Source", "schema_hash", "schema_of", "slot_of"]
 
 Schema: TypeAlias = "dict[str, dict[str, bool | None]]"
 """Service -> its slots, as 'service-slot' -> whether they are categorical; None where the schema does not say."""
+
+SchemaFile: TypeAlias = "str | PathLike[str] | Sequence[Any] | None"
+"""A path to a schema.json, or its content."""
 
 Top: TypeAlias = "dict[str, Any] | list[Any]"
 
@@ -279,22 +283,31 @@ class Source:
         return f"a file that starts with {' '.join(text.split())[:60]!r}"
 
 
-def schema_of(value: bytes | str | PathLike[str] | Sequence[Any], name: str = "") -> Schema:
+def schema_of(value: bytes | SchemaFile, name: str = "") -> Schema:
     """A schema.json: its bytes, its path or its content. Raises ReadError for what is none."""
+    if value is None:
+        return {}
     if isinstance(value, str | PathLike):
         source = Source.open(str(value))
         value, name = source.data, source.name
-    services = plain(decode(value, name).value) if isinstance(value, bytes) else value
+    services: Any = decode(value, name).value if isinstance(value, bytes) else value
     found: Schema = {}
     try:
         for service in services:
             slots = service.get("slots", [])  # MultiWOZ 2.2 has services without
-            flags = {slot_of(service["service_name"], slot["name"]): slot.get("is_categorical") for slot in slots}
-            found.setdefault(service["service_name"], {}).update(flags)
+            own = found.setdefault(service["service_name"], {})
+            for slot in slots:
+                flag = slot.get("is_categorical")
+                own[slot_of(service["service_name"], slot["name"])] = flag if isinstance(flag, bool) else None
     except (TypeError, KeyError, AttributeError):
         expected = "a schema: a list of services with service_name and slots, each with a name"
         raise ReadError(where=name, expected=expected, found="another shape") from None
     return found
+
+
+def schema_hash(schema: Schema) -> str:
+    """Six hexadecimal digits over a schema."""
+    return hashlib.sha256(msgspec.json.encode(schema, order="sorted")).hexdigest()[:6]
 
 
 def slot_of(service: str, slot: str) -> str:

@@ -43,7 +43,8 @@ class Matcher:
 
     ``needs`` names the file that the rule cannot do without; ``reflexive`` tells whether every value is right
     against itself, so that equal states need no look; ``graded`` whether scores between 0 and 1 occur;
-    ``categorical`` are the slots that a schema calls so, for rules that ask; ``values`` are the kinds of alternatives it can read.
+    ``categorical`` are the slots that a schema calls so, for rules that ask; ``values`` are the kinds of
+    alternatives it can read.
     """
 
     name = "exact"
@@ -222,6 +223,7 @@ class _SgdFuzzy(_SgdExact):
 
 
 MATCHERS: dict[str, type[Matcher]] = {
-    matcher.name: matcher for matcher in (Matcher, _Overlap, _Mwzeval, _Trippy, _Hidst, _Dstc10, _SgdExact, _SgdFuzzy)
+    matcher.name: matcher
+    for matcher in (Matcher, _Overlap, _Mwzeval, _Trippy, _Hidst, _Dstc10, _SgdExact, _SgdFuzzy)
 }
 """What ``match.rule`` of a protocol may name."""

@@ -1,0 +1,49 @@
+"""Intent accuracy: the share of service frames whose active intent is predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
+from dsteval.outcomes import Outcomes
+
+__all__ = ["IntentAccuracy"]
+
+
+@dataclass(frozen=True, repr=False)
+class _IntentAccuracy(Metric):
+    """Share of service frames whose active intent is the reference's.
+
+    Formula: frames with equal intents / frames whose reference has one, NONE being an intent like others. A
+    predicted frame that tells no intent means NONE. Unit: fraction, 0..1, higher is better. NaN where the
+    reference, or the prediction throughout, tells no intents.
+
+    >>> import dsteval
+    >>> lines = [{"dialogue_id": "d", "turn_id": 0, "frames": {
+    ...     side: [{"service": "Hotels_1", "state": {}, "intent": "FindHotel"}] for side in ("ref", "pred")}}]
+    >>> result = dsteval.evaluate(
+    ...     None, lines, metrics=["IntentAccuracy"], protocol="sgd", settings=["scope.schema=none"])
+    >>> result["IntentAccuracy"].value
+    1.0
+
+    Reference: Rastogi et al., AAAI 2020; google-research, schema_guided_dst/metrics.py.
+    """
+
+    name = "IntentAccuracy"
+    about = "share of service frames whose active intent is right"
+    empty = "no frame tells an intent on both sides"
+    unit = ("frame",)
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Columns: frames with an intent, those where it is right."""
+        intent = outcomes.frame("intent")
+        return per_dialogue(outcomes, ~np.isnan(intent), intent == 1)
+
+    def value(self, sums: Array) -> Array:
+        """Right / frames."""
+        return ratio(sums[..., 1], sums[..., 0])
+
+
+IntentAccuracy = _IntentAccuracy()

@@ -1,0 +1,246 @@
+"""Intervals by drawing dialogues again: percentile and BCa, with standard errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from statistics import NormalDist
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from dsteval.errors import OptionError
+from dsteval.metrics.base import Array, Counts, total
+
+__all__ = [
+    "CELLS",
+    "METHODS",
+    "TOLERANCE",
+    "Interval",
+    "Value",
+    "bca",
+    "check_options",
+    "draws",
+    "interval",
+    "jackknife",
+    "percentile",
+    "product",
+    "resampled",
+    "rows_at_once",
+    "too_few",
+]
+
+Value: TypeAlias = Callable[[Array], Array]
+"""Sums [..., columns] to a metric [...]."""
+
+METHODS = ("percentile", "bca")
+CELLS = 2**18
+"""Largest number of cells (resamples x dialogues) in memory at once."""
+
+TOLERANCE = 1e-12
+"""Values that differ by less are ties: one sum added in two orders may differ in the last bit."""
+
+_FEWEST = 100
+_NOISE = 1e-14  # a dialogue that counts moves a metric by more, even one of millions
+
+
+class Interval(NamedTuple):
+    """An interval with its standard error, from ``resamples_used`` values; ``dropped`` were undefined.
+
+    ``note`` says why there is no interval (then ``low``, ``high`` and ``error`` are NaN), or why it is of another
+    kind than asked for.
+    """
+
+    low: float
+    high: float
+    error: float
+    resamples_used: int
+    dropped: int
+    note: str = ""
+
+
+def check_options(*, level: float | None = None, resamples: int | None = None) -> None:
+    """Raise OptionError unless 0 < level < 1 and resamples >= 100."""
+    if level is not None and not 0 < level < 1:
+        raise OptionError(where="--ci", expected="a level between 0 and 1, such as 0.95", found=str(level))
+    if resamples is not None and resamples < _FEWEST:
+        raise OptionError(where="--resamples", expected=f"{_FEWEST} or more", found=str(resamples))
+
+
+def too_few(dialogues: int) -> str:
+    """Why so few dialogues give no interval; empty where there are two or more.
+
+    >>> too_few(1), too_few(2)
+    ('an interval needs 2 dialogues or more, found 1', '')
+    """
+    return "" if dialogues >= 2 else f"an interval needs 2 dialogues or more, found {dialogues}"
+
+
+def rows_at_once(width: int, cells: int = CELLS) -> int:
+    """How many rows of a width keep within a number of cells, at least one."""
+    return max(1, cells // max(1, width))
+
+
+def draws(dialogues: int, resamples: int, seed: int, cells: int = CELLS) -> Iterator[Array]:
+    """Blocks [rows, dialogues] of how often each dialogue is drawn, ``resamples`` rows together.
+
+    Every row sums to ``dialogues``. A seed gives the same rows however large the blocks are, and more resamples
+    begin with the rows of fewer. The bits are those of PCG64, whose stream numpy keeps between releases (its
+    ``Generator`` methods may change): 32 bits times ``dialogues``, the upper word, so that no dialogue is
+    likelier than another by more than dialogues / 2^32. ValueError without dialogues.
+
+    >>> [block.tolist() for block in draws(3, 2, seed=1, cells=3)]
+    [[[0, 2, 1]], [[2, 0, 1]]]
+    """
+    if dialogues < 1:
+        raise ValueError("there is no dialogue to draw")
+    bits = np.random.PCG64(seed)
+    words = (dialogues + 1) // 2  # two dialogues from each 64 bits; a row starts at a new word
+    rows_left = resamples
+    while rows_left > 0:
+        rows = min(rows_left, rows_at_once(dialogues, cells))
+        raw = bits.random_raw(rows * words).reshape(rows, words)
+        halves = np.concatenate([raw >> np.uint64(32), raw & np.uint64(0xFFFFFFFF)], axis=1)[:, :dialogues]
+        drawn = ((halves * np.uint64(dialogues)) >> np.uint64(32)).astype(np.int64)
+        drawn += np.arange(rows)[:, None] * dialogues
+        yield np.bincount(drawn.ravel(), minlength=rows * dialogues).reshape(rows, dialogues)
+        rows_left -= rows
+
+
+def product(block: Array, counts: Counts) -> Array:
+    """``block @ counts`` for weights of 0 or more that sum to at most len(counts) per row.
+
+    Exact, and integers, for counts that are integers: floats hold them up to 2^53, and where a sum could be
+    larger, integers are multiplied (slowly).
+    """
+    if counts.dtype.kind == "f":
+        sums: Array = block.astype(float) @ counts
+        return sums
+    largest = max((abs(int(extreme)) for extreme in (counts.max(initial=0), counts.min(initial=0))), default=0)
+    if largest * len(counts) >= 2**53:
+        sums = block.astype(np.int64) @ counts.astype(np.int64)
+        return sums
+    sums = (block.astype(float) @ counts.astype(float)).astype(np.int64)
+    return sums
+
+
+def resampled(counts: Sequence[Counts], dialogues: int, resamples: int, seed: int) -> list[Array]:
+    """Sums [resamples, columns] of each counts array [dialogues, columns], all over the same draws.
+
+    Whatever is counted over the same dialogues (systems, metrics) is drawn together, so that values of a row can
+    be subtracted: differences are paired. Memory: resamples x columns, and a block of draws.
+
+    >>> ones = np.ones((5, 1), dtype=np.int64)
+    >>> set(resampled([ones], 5, 100, seed=0)[0].ravel().tolist())
+    {5}
+    """
+    check_options(resamples=resamples)
+    parts: list[list[Array]] = [[] for _ in counts]
+    for block in draws(dialogues, resamples, seed):
+        weights = block.astype(float)
+        for own, part in zip(counts, parts, strict=True):
+            part.append(product(weights, own))
+    return [np.concatenate(part) for part in parts]
+
+
+def jackknife(counts: Counts, value: Value) -> Array:
+    """The metric without each dialogue in turn [dialogues]."""
+    return value(total(counts) - counts)
+
+
+def _without(note: str, dropped: int = 0) -> Interval:
+    return Interval(math.nan, math.nan, math.nan, 0, dropped, note)
+
+
+def _between(values: Array, shares: Sequence[float], dropped: int, note: str = "") -> Interval:
+    low, high = np.quantile(values, shares)
+    return Interval(float(low), float(high), float(np.std(values, ddof=1)), len(values), dropped, note)
+
+
+def percentile(values: Array, level: float) -> Interval:
+    """The middle ``level`` of resampled values [resamples], undefined ones left out.
+
+    Formula: the quantiles (1 - level) / 2 and (1 + level) / 2, between values by straight lines; the error is
+    the values' standard deviation (n - 1).
+
+    >>> interval = percentile(np.linspace(0, 1, 201), 0.9)
+    >>> round(interval.low, 3), round(interval.high, 3), interval.dropped
+    (0.05, 0.95, 0)
+
+    Reference: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
+    """
+    check_options(level=level)
+    defined, dropped = _defined(values)
+    if len(defined) < 2:
+        return _without("the metric is undefined in the resamples", dropped)
+    return _between(defined, [(1 - level) / 2, (1 + level) / 2], dropped)
+
+
+def bca(values: Array, point: float, jackknife_values: Array, level: float) -> Interval:
+    """The interval that is corrected for bias and for an error that grows with the value (BCa).
+
+    Formula: the quantiles Phi(z0 + (z0 + z) / (1 - a (z0 + z))) for z = Phi^-1((1 -+ level) / 2), where z0 =
+    Phi^-1 of the share of values below ``point``, ties counted half, and a = sum u^3 / (6 (sum u^2)^1.5) with
+    u = mean of the leave-one-out values - each. a is 0 where these are all equal; undefined ones are left out.
+
+    Where every value lies on one side of ``point``, or the correction has no solution (1 - a (z0 + z) <= 0), the
+    percentile interval is given and ``note`` says so.
+
+    Reference: Efron, Better bootstrap confidence intervals, JASA 82, 1987.
+    """
+    check_options(level=level)
+    defined, dropped = _defined(values)
+    if len(defined) < 2 or math.isnan(point):
+        return _without("the metric is undefined" + ("" if math.isnan(point) else " in the resamples"), dropped)
+    ties = np.abs(defined - point) <= TOLERANCE
+    below = float(np.mean(np.where(ties, 0.5, defined < point)))
+    plain = percentile(values, level)
+    if not 0 < below < 1:
+        return plain._replace(note="percentile instead of BCa: all resamples lie on one side of the value")
+    normal = NormalDist()
+    bias, acceleration = normal.inv_cdf(below), _acceleration(jackknife_values)
+    shares = []
+    for tail in ((1 - level) / 2, (1 + level) / 2):
+        moved = bias + normal.inv_cdf(tail)
+        if acceleration * moved >= 1:
+            return plain._replace(note="percentile instead of BCa: the acceleration is too large")
+        shares.append(normal.cdf(bias + moved / (1 - acceleration * moved)))
+    return _between(defined, shares, dropped)
+
+
+def _defined(values: Array) -> tuple[Array, int]:
+    kept = values[~np.isnan(values)]
+    return kept, len(values) - len(kept)
+
+
+def _acceleration(jackknife_values: Array) -> float:
+    left, _ = _defined(jackknife_values)
+    if not len(left):
+        return 0.0
+    away = left.mean() - left
+    largest = np.abs(away).max()
+    if largest <= _NOISE:
+        return 0.0
+    away = away / largest  # cubes of tiny numbers would vanish
+    return float((away**3).sum() / (6 * (away**2).sum() ** 1.5))
+
+
+def interval(counts: Counts, value: Value, sums: Array, level: float, method: str = "percentile") -> Interval:
+    """The interval of a metric from its counts [dialogues, columns] and their resampled sums.
+
+    ``method`` is ``percentile`` or ``bca``. With fewer than two dialogues there is none, and ``note`` says so.
+
+    >>> turns_right = np.array([[4, 1], [5, 5], [6, 3]])
+    >>> share = lambda sums: sums[..., 1] / sums[..., 0]
+    >>> sums = resampled([turns_right], 3, 1000, seed=0)[0]
+    >>> found = interval(turns_right, share, sums, 0.95)
+    >>> round(found.low, 2), round(found.high, 2)
+    (0.36, 1.0)
+    >>> interval(turns_right[:1], share, sums, 0.95).note
+    'an interval needs 2 dialogues or more, found 1'
+    """
+    if note := too_few(len(counts)):
+        return _without(note)
+    if method == "percentile":
+        return percentile(value(sums), level)
+    return bca(value(sums), float(value(total(counts))), jackknife(counts, value), level)
