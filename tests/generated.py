@@ -1,4 +1,4 @@
-"""Dialogues made up at random in thousands, with a tracker's errors, for the scorers that are held against oracles."""
+"""Dialogues made up at random in thousands, with a tracker's errors, for scorers that have an oracle."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 import dsteval
 
 SEED = 20220522
+UNSET = ("", "none", "not mentioned")
+"""What references write for a slot that is not set."""
 
 State = dict[str, str]
 Corpus = list[list[tuple[State, State]]]
@@ -23,7 +25,7 @@ def shuffled(chance: Random, state: State) -> State:
 
 
 def corpus(chance: Random, refs: Values, preds: Values | None = None, dialogues: int = 200) -> Corpus:
-    """Dialogues over the slots of ``refs``, whose values are the reference's; ``preds`` are what a tracker may say.
+    """Dialogues over the slots of ``refs``, the reference's values; ``preds`` are what a tracker may say.
 
     A slot is set, changed, dropped and set again; the tracker follows, misses, strays, forgets, repairs some slot
     late or everything at once.

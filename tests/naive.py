@@ -55,7 +55,8 @@ def prepare_state(state: RawState, protocol: Settings, marks: str, normalise: No
         if not protocol["literal"]:
             values = [folded(slot, part, normalise) for part in alternatives(value, marks)]
         elif isinstance(value, str):
-            values = [normalise(slot, value) if normalise else value]
+            unset = value in protocol["absent"]
+            values = [] if unset else [normalise(slot, value) if normalise else value]
         else:
             raise ValueError(f"{slot}: a literal protocol takes one text, found {value!r}")
         kept = frozenset(value for value in values if value not in protocol["absent"])

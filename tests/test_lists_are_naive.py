@@ -19,7 +19,7 @@ from dsteval.values import fnctod, simpletod
 from dsteval.values.given import Given
 from dsteval.values.tables import table
 from dsteval.values.typo_fix import typo_fix
-from generated import SEED, Corpus, State, Values, corpus, engine, lines, near, scores
+from generated import SEED, UNSET, Corpus, State, Values, corpus, engine, lines, near, scores
 from naive_protocols import DONTCARE
 
 NONES = ["none", "not mentioned"]
@@ -28,6 +28,7 @@ PLAIN = ["north", "east", "centre", "center", "dontcare", "dont care", "do not c
 # SimpleTOD and FnCTOD: lists of items ----------------------------------------------------------------------------
 
 Items = list[tuple[str, str]]
+ItemCorpus = list[list[tuple[Items, Items]]]
 OF_LISTS: Values = {
     "hotel-area": [*PLAIN, *NONES, "n", "cent", "ely"],
     "hotel-name": ["the golden house", "none such", "book end", "all none", "nonesuch", "rosa 's", *NONES],
@@ -46,7 +47,7 @@ def with_doubles(chance: Random, state: State) -> Items:
     return items
 
 
-def item_corpus(dialogues: int) -> list[list[tuple[Items, Items]]]:
+def item_corpus(dialogues: int) -> ItemCorpus:
     chance = Random(SEED)
     made = corpus(chance, OF_LISTS, dialogues=dialogues)
     return [[(with_doubles(chance, ref), with_doubles(chance, pred)) for ref, pred in turns] for turns in made]
@@ -66,6 +67,7 @@ def test_simpletod_with_the_item_that_escapes(cleaned: bool) -> None:
     escaped = 0
     right = []
     for ref, pred in (turn for turns in made for turn in turns):
+        ref = [item for item in ref if item[1] not in UNSET]
         sides = [[f"{slot.replace('-', ' ', 1)} {value}" for slot, value in items] for items in (ref, pred)]
         kept = rules.simpletod_pred(sides[1])
         escaped += any(item.endswith(" none") for item in kept)
@@ -80,7 +82,7 @@ def test_simpletod_with_the_item_that_escapes(cleaned: bool) -> None:
 
 def test_simpletod_on_states() -> None:
     made = corpus(Random(SEED), OF_LISTS, dialogues=300)
-    assert engine(made, "simpletod", ["JGA"]) == near({"JGA": rules.simpletod(made)})
+    assert engine(made, "simpletod", ["JGA"]) == near({"JGA": rules.simpletod(metrics.without(made, UNSET))})
 
 
 def test_simpletod_v1() -> None:
@@ -138,7 +140,7 @@ KNOWN: Values = {
     "hotel-name": ["the acorn guest house", "el shaddia", "lodge", "ashley hotel", "lodge|ashley hotel"],
     "restaurant-food": ["asian oriental", "italian", "italian|welsh", "welsh"],
     "taxi-destination": ["fenditton", "cafe uno", "fenditton|cafe uno"],
-    "hotel-area": ["centre", "north", "north|centre", "none", "dontcare"],
+    "hotel-area": ["centre", "north", "north|centre", "dontcare"],
     "train-leaveat": ["09:15", "10:15", "09:15|10:15"],
 }
 GUESSED: Values = {
@@ -228,8 +230,11 @@ def changes(turns: list[State], ref: bool) -> list[State]:
 
 
 def test_dst_prompting() -> None:
+    # The scorer corrects "a|b" as one text, which no ontology knows; the engine corrects each of the two.
+    entities = table("typo_fix")["entities"]
+    known = {s: [v for v in values if s not in entities or "|" not in v] for s, values in KNOWN.items()}
     guessed: Values = {**GUESSED, "hotel-area": ["The Center", "north.", "a north", "none"]}
-    updates, states = of_updates(corpus(Random(SEED), KNOWN, guessed, dialogues=400), deletes=False)
+    updates, states = of_updates(corpus(Random(SEED), known, guessed, dialogues=400), deletes=False)
     news = [
         [*zip(changes([b for b, _ in turns], True), changes([p for _, p in turns], False), strict=True)]
         for turns in states

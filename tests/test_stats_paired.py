@@ -96,14 +96,15 @@ def test_every_swap_as_scipy_takes_them(seed: int) -> None:
 
 
 def test_random_swaps_come_near_to_all_swaps(monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b = systems(3, 14, 0.1)
-    every = permutation(a, b, JGA.value, 2**14, 0)
+    a, b = systems(3, 16, 0.1)
+    every = permutation(a, b, JGA.value, 2**16, 0)
     drawn = permutation(a, b, JGA.value, 10_000, 0)
-    assert every.exact and not drawn.exact and drawn.resamples_used == 10_000
+    assert every.exact and every.resamples_used > 10_000
+    assert not drawn.exact and drawn.resamples_used == 10_000
     assert drawn.p == pytest.approx(every.p, abs=4 * math.sqrt(0.25 / 10_000))
     monkeypatch.setattr(paired, "rows_at_once", lambda width: 37)
     assert permutation(a, b, JGA.value, 10_000, 0) == drawn
-    assert permutation(a, b, JGA.value, 2**14, 0) == every
+    assert permutation(a, b, JGA.value, 2**16, 0) == every
 
 
 def test_only_dialogues_that_differ_are_swapped() -> None:

@@ -107,6 +107,12 @@ def test_protocol_that_treats_the_sides_differently() -> None:
     assert "first: dialogue 'MUL9001.json', turn 1, slot 'hotel-stars'" in said
 
 
+def test_metrics_that_are_not_1_by_their_own_rule(tmp_path: Path) -> None:
+    place = written(tmp_path / "states.json", json.dumps({"d": [{}, NORTH]}))
+    assert report(place, "--protocol", "gca")["self_check"] == "every slot right, but RSA 0.5000"
+    assert report(place)["self_check"] == "perfect"
+
+
 def test_validate_refuses_what_score_refuses(tmp_path: Path) -> None:
     pred = written(tmp_path / "p.json", json.dumps({"a": [NORTH]}))
     ref = written(tmp_path / "r.json", json.dumps({"a": [NORTH, NORTH]}))

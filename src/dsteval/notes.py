@@ -104,10 +104,22 @@ def _hints(outcomes: Outcomes) -> Iterator[str]:
             f"at {vanished.sum()} of {held.sum()} turns the whole predicted state of the turn before is gone: "
             "if the file holds what each turn changed, add --updates"
         )
+    yield from _unset(outcomes)
     if not outcomes.right.any() and outcomes.ref.any():
         yield from _nothing_right(outcomes)
     elif outcomes.exact.all() and len(outcomes) >= 100:
         yield f"every {outcomes.unit} is right: are reference and predictions the same file?"
+
+
+def _unset(outcomes: Outcomes) -> Iterator[str]:
+    """A reference that lists slots which are not set, under a protocol that takes every text for a value."""
+    words = [number for number, value in enumerate(outcomes.values) if value in ("", "not mentioned")]
+    counted = np.isin(outcomes.wrong_ref, words)
+    if counted.any():
+        yield (
+            f"{counted.sum()} wrong slots are '' or 'not mentioned' in the reference, which this protocol takes "
+            'for values: --set \'states.absent_ref=["", "not mentioned"]\' takes them for slots that are not set'
+        )
 
 
 def _nothing_right(outcomes: Outcomes) -> Iterator[str]:

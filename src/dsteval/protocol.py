@@ -177,7 +177,9 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     def signature(self) -> str:
         """The settings as they stand in a score's signature."""
         states = self.states
-        absent = "drop" if states.absent else "keep"
+        one_sided = {"ref": states.absent_ref, "pred": states.absent_pred}
+        sides = [side for side, words in one_sided.items() if words]
+        absent = "drop" if states.absent or len(sides) == 2 else f"drop-{sides[0]}" if sides else "keep"
         multi = states.alternatives
         return f"match:{self.match.rule}|absent:{absent}|dc:{states.dontcare}|multi:{multi}"
 

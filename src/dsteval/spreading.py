@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, TypeAlias, Unpack
 
 from dsteval import protocol as protocols
 from dsteval import readers
@@ -196,7 +196,9 @@ class _Run:
     def __init__(self, name: str, ref: Source | None, pred: Source, options: Settings) -> None:
         self.evaluation = run = Evaluation(name, **options)
         resolved = {**run.metrics(["JGA"]), **run.metrics(None)}
-        comparer = run.comparer(metrics=resolved.values())
+        self.comparer = comparer = run.comparer(metrics=resolved.values())
+        self._stages: dict[str, list[tuple[str, dict[Side, list[_Slots]]]]] = {}
+        self._traces: dict[tuple[Side, Item], list[str]] = {}
         held: list[tuple[Dialogue, Prepared]] = []
         for dialogue, prepared in run.pairs(pred, ref):
             run.compare(comparer, dialogue, prepared)
@@ -213,6 +215,23 @@ class _Run:
             for number, (dialogue, prepared) in enumerate(held):
                 start, end = outcomes.offsets[number : number + 2]
                 self.turns[canonical_id(dialogue.id)] = _Turns(dialogue, prepared, right[start:end].tolist())
+
+    def stages(self, dialogue: Dialogue) -> list[tuple[str, dict[Side, list[_Slots]]]]:
+        """A dialogue as written and after each step, its items by slot; worked out once."""
+        key = canonical_id(dialogue.id)
+        if key not in self._stages:
+            stages = self.evaluation.preparer.stages(self.turns[key].dialogue)
+            self._stages[key] = [
+                (name, {side: list(map(_by_name, states)) for side, states in zip(SIDES, sides, strict=True)})
+                for name, sides in stages
+            ]
+        return self._stages[key]
+
+    def trace(self, side: Side, item: Item) -> list[str]:
+        """The rules that change an item, worked out once."""
+        if (side, item) not in self._traces:
+            self._traces[side, item] = self.evaluation.preparer.rules[side].trace(item)
+        return self._traces[side, item]
 
     def _check_slots(self, held: list[tuple[Dialogue, Prepared]]) -> None:
         """Raise ProtocolError where the protocol does not look at slots that the reference has."""
@@ -288,7 +307,7 @@ def _slots_apart(a: _Run, b: _Run, here: _Turns, there: _Turns, t: int) -> Itera
         if one.right == other.right:
             continue
         found = True
-        items = [_item(written_states(here.dialogue, side), t, slot) for side in SIDES]
+        items = [a.stages(here.dialogue)[0][1][side][t].get(slot) for side in SIDES]
         yield Disagreement(
             here.dialogue.id,
             turn,
@@ -311,7 +330,7 @@ def _slots_apart(a: _Run, b: _Run, here: _Turns, there: _Turns, t: int) -> Itera
 def _by_slot(run: _Run, turns: _Turns, t: int) -> dict[str, _Side]:
     """Canonical slot -> both values as compared; slots that differ in spelling only are one."""
     ref, pred = (states[t] for states in turns.prepared)
-    right = run.evaluation.comparer().right
+    right = run.comparer.right
     found = {}
     for slot in {**ref, **pred}:
         r, p = ref.get(slot), pred.get(slot)
@@ -319,9 +338,12 @@ def _by_slot(run: _Run, turns: _Turns, t: int) -> dict[str, _Side]:
     return found
 
 
-def _item(states: list[Items], t: int, slot: str) -> Item | None:
-    """The item of a slot, whatever its spelling."""
-    return next((item for item in states[t] if canonical(item[0]) == slot), None) if states else None
+_Slots: TypeAlias = dict[str, Item]
+
+
+def _by_name(items: Items) -> _Slots:
+    """Canonical slot -> its item as written; of two spellings of one slot the first."""
+    return {canonical(item[0]): item for item in reversed(items)}
 
 
 def _responsible(
@@ -348,14 +370,14 @@ def _trace(run: _Run, side: Side, dialogue: Dialogue, t: int, slot: str, value: 
     preparer, states = run.evaluation.preparer, run.protocol.states
     found: list[str] = []
     item: Item | None = None
-    for number, (name, stage) in enumerate(preparer.stages(dialogue)):
-        after = _item(getattr(stage, side), t, slot)
+    for number, (name, stage) in enumerate(run.stages(dialogue)):
+        after = stage[side][t].get(slot)
         found += [f"step {name}"] if number and after != item else []
         item = after
     if item is None:
         return found
     pair = preparer.rules[side].pair(item)
-    found += preparer.rules[side].trace(item)
+    found += run.trace(side, item)
     if value is None and pair is not None and side == "pred" and states.visible != "all":
         found.append(f"states.visible={states.visible}")
     return found

@@ -13,6 +13,7 @@ from dsteval.dialogue import Choice, Dialogue, Item, Items, Value
 from dsteval.errors import ProtocolError
 from dsteval.values.given import Given
 from dsteval.values.normalise import is_deletion
+from dsteval.values.slots import canonical
 
 __all__ = ["STEPS", "Sides", "Step"]
 
@@ -127,6 +128,7 @@ def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int
 def _as_text(item: Item, glue: str) -> str:
     """An item as the text that a scorer keeps lists of; glue stands between domain, slot and value."""
     slot, value = item
+    slot = canonical(slot) if value else slot  # a slot name of two words would be cut, but for "book day"
     domain, hyphen, name = slot.partition("-")
     return glue.join(filter(None, (domain, name, str(value)))) if hyphen and value is not None else slot
 

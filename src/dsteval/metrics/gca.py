@@ -52,6 +52,12 @@ class _GCA(Metric):
         """What is counted per turn."""
         return "gca" if self.get("none") == "absent" else "gca-none"
 
+    def why_not(self, outcomes: Outcomes) -> str | None:
+        """Single instances have no turn before."""
+        if not outcomes.has_dialogues:
+            return "the data is single instances: without dialogues nothing changes"
+        return super().why_not(outcomes)
+
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: changes counted, then correct, wrong, over-predicted and missed ones."""
         kinds = outcomes.tallied[self.tally].astype(np.int64)

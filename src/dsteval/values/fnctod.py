@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from dsteval.values.simpletod import END_OF_TEXT
 from dsteval.values.tables import bare, fitting, rewritten, table
@@ -12,6 +13,7 @@ __all__ = ["clean", "is_none"]
 _APART = re.compile(r"(\w)\s('s\s\w)")
 
 
+@cache
 def clean(slot: str, value: str, predicted: bool) -> str:
     """A value as FnCTOD's default cleaning rewrites it; it may become "none" or empty.
 

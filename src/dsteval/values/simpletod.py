@@ -7,6 +7,7 @@ such lists: what ``prune`` and ``clean_item`` do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from dsteval.values.tables import bare, rewritten, table
 
@@ -34,6 +35,7 @@ def _clean(name: str, value: str) -> str:
     return rewritten(rules["last"], name, rewritten(rules["first"], name, value))
 
 
+@cache
 def clean_item(text: str) -> str:
     """An item "domain slot value" with its value cleaned.
 

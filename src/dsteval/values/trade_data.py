@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from dsteval.values.tables import table
 
@@ -25,6 +26,7 @@ _SPELT = [
 _DIGITS = frozenset("0123456789")
 
 
+@cache
 def normalise(text: str) -> str:
     """An utterance or a value as TRADE's files hold it.
 
