@@ -143,17 +143,7 @@ def test_trippy_on_classes() -> None:
             [({s: v for s, v in ref.items() if s == slot}, {slot: guesses[slot]}) for ref, guesses in turns]
             for turns in made
         ]
-        said = [
-            [
-                {
-                    "ref": ref,
-                    "pred": {},
-                    "choices": [{"slot": s, "kind": k, "value": v} for s, (k, v) in g.items()],
-                }
-                for ref, g in turns
-            ]
-            for turns in one
-        ]
+        said = [[{"ref": ref, "pred": {}, "choices": choices(guesses)} for ref, guesses in turns] for turns in one]
         result = dsteval.evaluate(None, lines(said), metrics=["JGA"], protocol="trippy", variants=VARIANTS)
         assert scores(result, ["JGA"]) == near({"JGA": rules.trippy(one, [slot], VARIANTS)})
 

@@ -75,8 +75,16 @@ def test_several_files_of_which_one_is_refused(tmp_path: Path) -> None:
     assert done("validate", FGA, FORMATS / "sgd/dev").err == ""
 
 
+def _is_even(one: protocol.Protocol) -> bool:
+    """Whether a protocol does the same to both sides and needs nothing; the others are test_asymmetric's."""
+    states = one.states
+    sided = (states.normalise_ref, states.normalise_pred, states.absent_ref, states.absent_pred, states.only)
+    plain = one.match.rule == "exact" and one.scope.unit == "turn" and not one.needs and not one.prepare.steps
+    return plain and not any(sided)
+
+
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if s.path != "dsteval-json/by_turn.json"], ids=str)
-@pytest.mark.parametrize("name", protocol.names())
+@pytest.mark.parametrize("name", [name for name in protocol.names() if _is_even(protocol.load(name))])
 def test_reference_is_perfect_against_itself(sample: Any, name: str) -> None:
     if sample.reader == "trippy-bits" and name != "fga-trippy":
         return
@@ -86,10 +94,9 @@ def test_reference_is_perfect_against_itself(sample: Any, name: str) -> None:
     if lists and protocol.load(name).states.alternatives == "literal":
         assert "expected single texts" in refusal("validate", sample.place, "--protocol", name)
         return
-    assert report(sample.place, "--protocol", name)["self_check"] in (
-        "perfect",
-        "not possible: right/wrong marks have no values",
-    )
+    said = report(sample.place, "--protocol", name)["self_check"]
+    # RSA and GCA under gca, and the card's recipe, are below 1 by their own rule.
+    assert said in ("perfect", "not possible: right/wrong marks have no values") or said.startswith("every slot right")
 
 
 def _values(dialogues: list[Dialogue]) -> Iterator[tuple[str, Any]]:
@@ -198,10 +205,19 @@ EXPECTED = [
 
 def test_changes(tmp_path: Path) -> None:
     result = dsteval.evaluate(CHANGED["ref"], CHANGED["pred"], changes=True)
-    assert [tuple(change) for change in result.changes or ()] == EXPECTED
+    assert [tuple(change)[:-1] for change in result.changes or ()] == EXPECTED
+    assert all(change.by for change in result.changes or ())
     arguments = files(tmp_path, CHANGED["ref"], CHANGED["pred"])
     found = system(*arguments, "--changes")["changes"]
-    assert [tuple(change.values()) for change in found] == EXPECTED
+    assert [tuple(change.values())[:-1] for change in found] == EXPECTED
+    assert [one["by"] for one in found] == [
+        "states.slots=canonical, normaliser casefold",
+        "states.dontcare=keep",
+        "states.alternatives=any, normaliser casefold, normaliser whitespace",
+        "states.absent",
+        "null",
+        "normaliser casefold, normaliser whitespace",
+    ]
     text = done(*arguments, "--changes").out
     assert "values that exact@1 rewrote" in text
     assert "hotel-book day: monday" in text

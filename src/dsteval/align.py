@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dsteval.dialogue import Dialogue, Item, Items, Side, Turn, canonical_id
+from dsteval.dialogue import Dialogue, Side, Turn, canonical_id
 from dsteval.errors import AlignmentError, first_few
+from dsteval.fingerprint import Fingerprint
 from dsteval.overlap import no_overlap
 from dsteval.prepare import State, written_states
 from dsteval.protocol import Scope
 
-__all__ = ["Aligner", "Coverage", "Fingerprint", "Policy", "user_turns"]
+__all__ = ["Aligner", "Coverage", "Policy", "user_turns"]
 
 
 @dataclass
@@ -59,46 +59,6 @@ def user_turns(keys: list[int]) -> list[int] | None:
     if keys == list(range(count)):
         return keys
     return list(range(count)) if keys == list(range(0, 2 * count, 2)) else None
-
-
-class _Hashes(dict[Item, int]):
-    """Items as written -> 64 bits each."""
-
-    def __missing__(self, item: Item) -> int:
-        found = self[item] = _hash64(repr(item))
-        return found
-
-
-class Fingerprint:
-    """A hash of a reference as written: the same for any order of dialogues, turns in a file, and slots."""
-
-    _ROUND = (1 << 64) - 1
-
-    def __init__(self) -> None:
-        self.total = 0
-        self.dialogues = 0
-        self._items = _Hashes()
-
-    def add(self, dialogue: Dialogue) -> None:
-        """Take in the reference states of one dialogue."""
-        chain = 0
-        before: Items | None = None
-        state = 0
-        for items in written_states(dialogue, "ref"):
-            if items is not before:
-                state = sum(map(self._items.__getitem__, items))
-                before = items
-            chain = (chain * 0x9E3779B97F4A7C15 + state + 1) & self._ROUND
-        self.total = (self.total + _hash64(f"{canonical_id(dialogue.id)} {chain}")) & self._ROUND
-        self.dialogues += 1
-
-    def __str__(self) -> str:
-        """Six hexadecimal digits, or ``-`` where there is no reference."""
-        return f"{_hash64(f'{self.dialogues} {self.total}'):016x}"[:6] if self.dialogues else "-"
-
-
-def _hash64(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
 StatesOf = Callable[[Dialogue], list[State]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from dsteval import readers
 from dsteval.dialogue import Dialogue, Side, canonical_id
-from dsteval.errors import AlignmentError, MetricError, unknown
+from dsteval.errors import AlignmentError, MetricError, ProtocolError, unknown
 from dsteval.evaluation import Evaluation, Settings
 from dsteval.inputs import Input, label_of, open_input, system_name
 from dsteval.metrics import Metric, parse
@@ -86,6 +86,12 @@ def explain(
     metric other than FGA.
     """
     run = Evaluation(protocol, **options)
+    if run.protocol.scope.unit != "turn":
+        raise ProtocolError(
+            where=f"protocol {run.protocol.name}",
+            expected="a protocol that compares whole turns, which are explained one by one",
+            found="service frames",
+        )
     fga = _fga(run, metric)
     pred_source = open_input(pred, "predictions")
     chosen = _Chosen(dialogue, label_of(pred_source))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from dsteval.dialogue import Dialogue, Item, Items, Side
-from dsteval.prepare import written_states
+from dsteval.prepare import whole_states, written_states
 from dsteval.values.alike import folded
-from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import canonical
 
 __all__ = ["Difference", "Differences", "Example", "Group", "Occurrences", "Texts", "texts_of"]
@@ -108,7 +107,7 @@ class Occurrences:
         """Take in the states of a dialogue, if it has this side."""
         written = written_states(dialogue, self.side)
         if self.side in dialogue.updates:
-            written = list(_whole(written))
+            written = whole_states(written, canonical)
         for turn, items in zip(dialogue.turns if written else (), written, strict=True):
             for item in set(items).difference(self.first):
                 self.first[item] = len(self.states)
@@ -148,17 +147,6 @@ class Occurrences:
     def total(self) -> int:
         """How many values all states have together."""
         return sum(map(self.counts.__getitem__, self.where()))
-
-
-def _whole(written: list[Items]) -> Iterator[Items]:
-    """States out of updates."""
-    state: dict[str, Item] = {}
-    for items in written:
-        for item in items:
-            state.pop(canonical(item[0]), None)
-            if not is_deletion(item[1]):
-                state[canonical(item[0])] = item
-        yield list(state.values())
 
 
 class Differences:

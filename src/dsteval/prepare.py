@@ -19,7 +19,7 @@ from dsteval.values.matchers import PreparedValue
 from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import SPELLINGS, domain_of
 
-__all__ = ["Change", "Prepared", "Preparer", "State", "value_text"]
+__all__ = ["SIDES", "Change", "Prepared", "Preparer", "State", "value_text", "whole_states", "written_states"]
 
 State: TypeAlias = dict[str, PreparedValue]
 
@@ -96,12 +96,12 @@ class Preparer:
         else:
             ref, pred = self._stepped(dialogue)
         if self.protocol.states.visible != "all" and ref and pred:
-            pred = self._visible(self._whole(written_states(dialogue, "ref"), "ref" in dialogue.updates), pred)
+            pred = self._visible(self._whole(dialogue, "ref"), pred)
         return Prepared(ref, pred)
 
     def reference(self, dialogue: Dialogue) -> list[State]:
         """The reference as it is compared, of a dialogue that need not have a prediction."""
-        whole = self._whole(written_states(dialogue, "ref"), "ref" in dialogue.updates)
+        whole = self._whole(dialogue, "ref")
         if not whole or not self._steps:
             return self.side(dialogue, "ref")
         sides = Sides(whole, whole)
@@ -124,7 +124,7 @@ class Preparer:
 
     def stages(self, dialogue: Dialogue) -> list[tuple[str, Sides]]:
         """Both sides as written, under the name "", and after each of the protocol's steps."""
-        whole = [self._whole(written_states(dialogue, side), side in dialogue.updates) for side in SIDES]
+        whole = [self._whole(dialogue, side) for side in SIDES]
         stages = [("", Sides(*whole))]
         if not all(whole):
             return stages
@@ -135,20 +135,10 @@ class Preparer:
             raise self._placed(error, f"dialogue {dialogue.id!r}, {error.where}") from None
         return stages
 
-    def _whole(self, written: list[Items], updates: bool) -> list[Items]:
-        """States as written out of updates as written."""
-        if not updates:
-            return written
-        state: dict[str, Item] = {}
-        states = []
-        for items in written:
-            state = dict(state)
-            for slot, value in items:
-                state.pop(self.slot(slot), None)
-                if not is_deletion(value):
-                    state[self.slot(slot)] = (slot, value)
-            states.append(list(state.values()))
-        return states
+    def _whole(self, dialogue: Dialogue, side: Side) -> list[Items]:
+        """The states of one side as written, accumulated where the file holds updates."""
+        written = written_states(dialogue, side)
+        return whole_states(written, self.slot) if side in dialogue.updates else written
 
     def _visible(self, listed: list[Items], pred: list[State]) -> list[State]:
         """Predicted states without the slots that the protocol does not look at: those far from the reference."""
@@ -304,6 +294,20 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
     if frames.count(None) < len(frames):
         return _carry(frames, states, side in dialogue.updates)
     return [] if None in states else states  # type: ignore[return-value]
+
+
+def whole_states(updates: list[Items], slot_of: Callable[[str], str]) -> list[Items]:
+    """States as written out of updates as written; spellings that ``slot_of`` takes for one slot overwrite."""
+    state: dict[str, Item] = {}
+    states = []
+    for items in updates:
+        state = dict(state)
+        for slot, value in items:
+            state.pop(slot_of(slot), None)
+            if not is_deletion(value):
+                state[slot_of(slot)] = (slot, value)
+        states.append(list(state.values()))
+    return states
 
 
 def _carry(turns: list[list[Frame] | None], states: list[Items | None], updates: bool) -> list[Items]:

@@ -65,7 +65,7 @@ class ItemRules:
         slot, value = self._slot(item[0]), item[1]
         found = [f"states.slots={self.slots}"] if slot != item[0] else []
         if value is None:
-            return found
+            return [*found, "null"]
         if self._only and slot not in self._only:
             return [*found, "states.only"]
         parts = self._parts(item)

@@ -13,6 +13,7 @@ from dsteval.dialogue import Dialogue, Item, Items, Side, canonical_id
 from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, unknown
 from dsteval.evaluation import Evaluation, Settings
 from dsteval.inputs import Input, keep_dialogues, label_of, open_input, system_name
+from dsteval.notes import notes
 from dsteval.outcomes import EXACT, Outcomes
 from dsteval.prepare import SIDES, Prepared, value_text, written_states
 from dsteval.protocol import Protocol
@@ -206,6 +207,7 @@ class _Run:
         outcomes = run.scoped(comparer)
         scores, _ = run.scores(resolved, outcomes)
         self.scores = tuple(scores)
+        self.notes = tuple(notes(run, outcomes, comparer))
         self.protocol: Protocol = run.protocol
         self._check_slots(held)
         self.counts_turns = run.protocol.scope.unit == "turn" and outcomes.has_values
@@ -261,14 +263,14 @@ def _right(outcomes: Outcomes, tally: str) -> Any:
 def _entry(run: _Run, base: _Run | None) -> Entry:
     checked, label = run.protocol.checked, run.protocol.label
     if base is None or not (run.counts_turns and base.counts_turns):
-        return Entry(label, checked, run.scores)
+        return Entry(label, checked, run.scores, notes=run.notes)
     found = list(_turns_apart(base, run))
     rules: Counter[str] = Counter()
     for turns in found:
         rules.update({one.rule for one in _slots_apart(base, run, *turns)})
     gained = sum(there.right[t] for _, there, t in found)
     ordered = dict(sorted(rules.items(), key=lambda pair: (-pair[1], pair[0])))
-    return Entry(label, checked, run.scores, gained, len(found) - gained, ordered)
+    return Entry(label, checked, run.scores, gained, len(found) - gained, ordered, run.notes)
 
 
 def _turns_apart(a: _Run, b: _Run) -> Iterator[tuple[_Turns, _Turns, int]]:

@@ -94,7 +94,7 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
         gold = {slot: tokenise(value) for slot, value in ref if isinstance(value, str)}
         for choice in turn.choices:
             value = _chosen(choice, gold.get(choice.slot, "none"), variants, turn.number, rewrite)
-            if choice.kind != "none" and (choice.kind not in _POINTING or value != "none"):
+            if value is not None:
                 running[choice.slot] = value
         states.append([(choice.slot, running.get(choice.slot, "none")) for choice in turn.choices])
     return Sides(sides.ref, states)
@@ -106,23 +106,29 @@ _MARK = "\N{SECTION SIGN}\N{SECTION SIGN}"
 _Rewrite: TypeAlias = Callable[[str, str, dict[str, list[str]]], str]
 
 
-def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int, rewrite: _Rewrite) -> str:
-    """The value that a class gives its slot; "none" where it gives none."""
-    if choice.kind in _LITERAL:
-        return choice.kind
-    if choice.kind not in _POINTING or not choice.value.startswith(_MARK):
-        if choice.kind == "inform":
-            raise ProtocolError(
-                where=f"turn {turn}, slot {choice.slot!r}",
-                expected=f"a value marked {_MARK} under the class inform",
-                found=repr(choice.value),
-                remedy="The script stops there too; other protocols read the value as it stands.",
-            )
-        return choice.value
+def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int, rewrite: _Rewrite) -> str | None:
+    """The value that a class gives its slot, or None where the slot keeps what it had."""
     from dsteval.values.trippy import tokenise
 
+    if choice.kind == "none":
+        return None
+    if choice.kind in _LITERAL:
+        return choice.kind
+    if choice.kind not in _POINTING:
+        return choice.value
+    marked = choice.value.startswith(_MARK)
+    if choice.kind == "inform" and not marked:
+        raise ProtocolError(
+            where=f"turn {turn}, slot {choice.slot!r}",
+            expected=f"a value marked {_MARK} under the class inform",
+            found=repr(choice.value),
+            remedy="The script stops there too; other protocols read the value as it stands.",
+        )
     value = tokenise(choice.value.removeprefix(_MARK))
-    return value if value == "none" else rewrite(value, gold, variants)
+    if value == "none":
+        return None
+    # What is rewritten may become "none" where the reference is that: a value like others then.
+    return rewrite(value, gold, variants) if marked else value
 
 
 def _as_text(item: Item, glue: str) -> str:

@@ -63,6 +63,7 @@ def validate(
     sides = _sides(dialogues)
     held = len(dialogues), sum(len(dialogue.turns) for dialogue in dialogues)
     run = Evaluation(protocol, **options)
+    run.know(ref, source)
     check, slots, values = "not possible: right/wrong marks have no values", 0, 0
     if "marks" not in sides:
         side: Side = "ref" if "ref" in sides else "pred"
@@ -71,6 +72,7 @@ def validate(
     said: tuple[str, ...] = ()
     if ref is not None or "ref" in sides or "marks" in sides:
         run = Evaluation(protocol, **options)
+        run.know(ref, source)
         dialogues, said = _paired(run, dialogues, ref, label_of(source))
     noticed = facts(dialogues, run.given.ontology if run.given.has("ontology") else None)
     return Report(

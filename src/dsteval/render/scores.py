@@ -13,7 +13,8 @@ __all__ = ["change_tables", "scores_table", "slice_tables"]
 def scores_table(results: Sequence[Result], paper: bool) -> Table:
     """One row a system. ``paper`` puts the counts #turns, #M1 and #M2 first, as Table 1 of the FGA paper does."""
     names = [score.metric for score in results[0].scores]
-    counted = [name for name in ("JGA", "TurnMatch") if paper and name in names]
+    counts = {score.metric for result in results for score in result.scores if score.count is not None}
+    counted = [name for name in ("JGA", "TurnMatch") if paper and name in names and name in counts]
     shown = [name for name in names if not (paper and name == "TurnMatch")]
     columns = ["system", "#turns", *(_COUNTS[name] for name in counted), *map(_heading, shown)]
     rows: list[list[Cell]] = []

@@ -50,6 +50,9 @@ def _main(spread: Spread) -> Table:
     notes = ["per cent; turns won and lost against exact"]
     if spread.target is not None:
         notes[0] += f"; target {100 * spread.target:.2f}, nearest first"
+    usual = spread.entries[0].notes if spread.entries else ()
+    notes += usual
+    notes += [f"{one.protocol}: {note}" for one in spread.entries for note in one.notes if note not in usual]
     return Table(columns, rows, frozenset(range(1, len(columns) - 1)), spread.name, notes, _tidy(spread))
 
 
