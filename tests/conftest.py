@@ -12,6 +12,18 @@ settings.register_profile("thorough", settings.get_profile("quick"), max_example
 settings.load_profile("thorough" if os.environ.get("DSTEVAL_THOROUGH") == "1" else "quick")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the simulations that take a minute as well")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the slow tests out, unless they are asked for."""
+    if not config.getoption("--slow"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real data and cases; a test that asks for it skips where it is absent."""

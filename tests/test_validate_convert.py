@@ -213,7 +213,7 @@ def test_changes(tmp_path: Path) -> None:
     assert [one["by"] for one in found] == [
         "states.slots=canonical, normaliser casefold",
         "states.dontcare=keep",
-        "states.alternatives=any, normaliser casefold, normaliser whitespace",
+        "normaliser casefold, normaliser whitespace",
         "states.absent",
         "null",
         "normaliser casefold, normaliser whitespace",

@@ -138,7 +138,10 @@ class Preparer:
     def _whole(self, dialogue: Dialogue, side: Side) -> list[Items]:
         """The states of one side as written, accumulated where the file holds updates."""
         written = written_states(dialogue, side)
-        return whole_states(written, self.slot) if side in dialogue.updates else written
+        whole = whole_states(written, self.slot) if side in dialogue.updates else written
+        if self._steps and self.protocol.states.alternatives == "first":
+            whole = [list(map(_first, items)) for items in whole]
+        return whole
 
     def _visible(self, listed: list[Items], pred: list[State]) -> list[State]:
         """Predicted states without the slots that the protocol does not look at: those far from the reference."""
@@ -276,6 +279,12 @@ class Preparer:
 def _written_text(value: Value) -> str:
     """A value as written, for people; the order of alternatives says nothing, so they are sorted."""
     return value if isinstance(value, str) else "|".join(sorted(set(value))) if value else "null"
+
+
+def _first(item: Item) -> Item:
+    """An item with the first of several values, for steps that read single texts."""
+    slot, value = item
+    return (slot, value[0]) if isinstance(value, tuple) and value else item
 
 
 def _is_set(item: Item) -> bool:

@@ -157,6 +157,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         states = self.states
         own = [MATCHERS[self.match.rule].needs]
         own += [NEEDS.get(name, "") for name in (*states.normalise, *states.normalise_ref, *states.normalise_pred)]
+        own += ["schema"] if self.scope.unit == "frame" and self.scope.schema == "required" else []
         return sorted(set(filter(None, own)))
 
     def leaves_out(self, dialogue: Dialogue) -> bool:

@@ -148,16 +148,19 @@ def _as_item(text: str, glue: str) -> Item:
 
 
 def _single(items: Items, given: Given) -> Items:
-    """The items themselves. Raises ProtocolError for a list of alternatives, which no list of texts holds."""
+    """The items that have a value. Raises ProtocolError for alternatives, which no list of texts holds."""
+    found: Items = []
     for slot, value in items:
-        if isinstance(value, tuple) and len(value) > 1:
+        texts = (value,) if isinstance(value, str) else value or ()
+        if len(texts) > 1:
             raise ProtocolError(
                 where=f"slot {slot!r}",
                 expected=f"single texts, which protocol {given.protocol} compares",
-                found=f"a list of {len(value)} values",
+                found=f"a list of {len(texts)} values",
                 remedy="Take a protocol that reads alternatives, such as exact.",
             )
-    return [(slot, value[0] if isinstance(value, tuple) and value else value) for slot, value in items]
+        found += [(slot, text) for text in texts]
+    return found
 
 
 def _apart(ref: Items, pred: Items) -> tuple[Items, Items]:

@@ -35,6 +35,7 @@ def _protocols() -> list[dict[str, Any]]:
             "name": loaded.label,
             "about": loaded.title,
             "source": loaded.source,
+            "needs": list(loaded.needs),
             "checked": list(loaded.checked),
             "hash": loaded.hash,
         }
@@ -86,7 +87,7 @@ def command(what: str, form: str | None, out: str | None) -> None:
 
 
 # What a person sees; CSV and JSON have every column.
-_SHOWN = ("name", "about", "parameters", "sides", "licence", "splits", "cached")
+_SHOWN = ("name", "about", "parameters", "needs", "sides", "licence", "splits", "cached")
 
 
 def _cell(value: Any) -> Cell:

@@ -69,16 +69,13 @@ def form_option(command: F) -> F:
 
 def input_options(command: F) -> F:
     """What every command takes that reads predictions and compares them by one rule."""
-    command = click.option(
-        "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of it."
-    )(file_options(command))
     return click.option(
         "--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."
-    )(command)
+    )(file_options(command))
 
 
 def file_options(command: F) -> F:
-    """What every command takes that reads predictions: the reference, formats, tables."""
+    """What every command takes that reads predictions: the reference, settings, formats, tables."""
     option = click.option
     for one in reversed(
         [
@@ -86,6 +83,9 @@ def file_options(command: F) -> F:
                 "--ref",
                 metavar="REF",
                 help="The reference: a file, a folder (FOLDER/test takes a split), a data set.",
+            ),
+            option(
+                "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule."
             ),
             option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
             option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),

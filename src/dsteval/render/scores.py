@@ -111,7 +111,7 @@ def slice_tables(results: Sequence[Result]) -> list[Table]:
 
 def change_tables(results: Sequence[Result]) -> list[Table]:
     """For each system the values that the protocol rewrote."""
-    columns = ["side", "slot", "value", "compared as", "turns", "first dialogue", "turn"]
+    columns = ["side", "slot", "value", "compared as", "turns", "first dialogue", "turn", "by"]
     tables = []
     for result in results:
         if result.changes is None:
@@ -121,7 +121,7 @@ def change_tables(results: Sequence[Result]) -> list[Table]:
             renamed = "" if change.became_slot == change.slot else f"{change.became_slot}: "
             became = "(absent)" if change.became is None else change.became
             place: list[Cell] = [change.turns, change.dialogue, change.turn]
-            rows.append([change.side, change.slot, change.value, renamed + became, *place])
+            rows.append([change.side, change.slot, change.value, renamed + became, *place, change.by])
         title = f"{result.name}: values that {result.protocol} rewrote"
         tables.append(Table(columns, rows, frozenset({4, 6}), title, [] if rows else ["none"]))
     return tables

@@ -114,13 +114,13 @@ def product(block: Array, counts: Counts) -> Array:
     larger, integers are multiplied (slowly).
     """
     if counts.dtype.kind == "f":
-        sums: Array = block.astype(float) @ counts
+        sums: Array = np.asarray(block, dtype=float) @ counts
         return sums
     largest = max((abs(int(extreme)) for extreme in (counts.max(initial=0), counts.min(initial=0))), default=0)
     if largest * len(counts) >= 2**53:
         sums = block.astype(np.int64) @ counts.astype(np.int64)
         return sums
-    sums = (block.astype(float) @ counts.astype(float)).astype(np.int64)
+    sums = (np.asarray(block, dtype=float) @ counts.astype(float)).astype(np.int64)
     return sums
 
 
