@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import dsteval
+from dsteval import protocol
 
 SEED = 20220522
 UNSET = ("", "none", "not mentioned")
@@ -17,6 +18,19 @@ UNSET = ("", "none", "not mentioned")
 State = dict[str, str]
 Corpus = list[list[tuple[State, State]]]
 Values = Mapping[str, Sequence[str]]
+
+
+TABLES: dict[str, Any] = {
+    "variants": {"centre": ["center"], "none": ["nothing"]},
+    "ontology": {"hotel-name": ["lodge"], "restaurant-food": ["italian"]},
+}
+"""What some protocols cannot do without."""
+
+
+def options(name: str) -> dict[str, Any]:
+    """What a protocol needs to score plain states: tables, and frames out of states where it counts frames."""
+    frames = protocol.load(name).scope.unit == "frame"
+    return {**TABLES, "settings": ["scope.schema=none", "scope.frames=domains"] if frames else []}
 
 
 def shuffled(chance: Random, state: State) -> State:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -15,15 +14,10 @@ from dsteval.dialogue import Dialogue, Items, Turn, Value
 from dsteval.errors import ProtocolError
 from dsteval.evaluation import Evaluation
 from dsteval.outcomes import Outcomes
-from generated import SEED, Values, corpus
+from generated import SEED, Values, corpus, options
 from twins import every_metric
 
 NAMES = protocol.names()
-TABLES: dict[str, Any] = {
-    "variants": {"centre": ["center"], "none": ["nothing"]},
-    "ontology": {"hotel-name": ["lodge"], "restaurant-food": ["italian"], "restaurant-name": ["x"]},
-}
-
 # What a reference may hold, beside a slot that nobody objects to.
 KINDS: dict[str, tuple[str, Value]] = {
     "plain": ("hotel-area", "north"),
@@ -42,7 +36,7 @@ KINDS: dict[str, tuple[str, Value]] = {
     "no letters": ("hotel-area", "?"),
     "article": ("hotel-area", "the"),
     "unknown name": ("hotel-name", "ritz"),
-    "ends in none": ("restaurant-name", "all none"),
+    "ends in none": ("hotel-internet", "all none"),
     "blanks": ("hotel-area", " north  "),
     "typo": ("hotel-area", "center"),
     "noise": ("hotel-type", "nigh"),
@@ -80,12 +74,6 @@ IMPERFECT: dict[str, set[str]] = {
 }
 READ_LISTS = {"card", "convlab-unified", "dstc10", "exact", "icdst", "normalised", "sgd", "sgd-exact"}
 LISTS = {"list", "list in two spellings"}
-
-
-def options(name: str) -> dict[str, Any]:
-    """The tables that some protocols need; frames out of plain states for those that count frames."""
-    frames = protocol.load(name).scope.unit == "frame"
-    return {**TABLES, "settings": ["scope.schema=none", "scope.frames=domains"] if frames else []}
 
 
 def against_itself(name: str, slot: str, value: Value) -> float | None:

@@ -136,34 +136,35 @@ def names(across: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(20))
 def test_frames_are_scored_as_the_oracle_scores_them(seed: int) -> None:
+    """More than 20,000 turns in all, half of them fuzzy."""
+    protocol = ("sgd", "sgd-exact")[seed % 2]
     made = Made(seed)
-    ref, pred = made.dialogues(300)
+    ref, pred = made.dialogues(330)
     train = [{"service_name": name} for name in made.seen]
     groups = {"seen": "#SEEN_SERVICES", "unseen": "#UNSEEN_SERVICES"}
-    for protocol in ("sgd", "sgd-exact"):
-        wanted = sorted({*names("frame").values(), *names("turn").values()})
-        result = evaluate(
-            ref,
-            pred,
-            protocol,
-            metrics=wanted,
-            by=["service", "domain", *(["group"] if train else [])],
-            schema=made.schema,
-            train_schema=train,
-        )
-        assert result.coverage.scored_turns > 900
-        found = {groups.get(one.key, one.key): one.scores for one in result.slices}
-        found["#ALL_SERVICES"] = result.scores
-        for across in ("frame", "turn"):
-            expected = naive_sgd.score(ref, pred, made.schema, made.seen, protocol == "sgd", across == "turn")
-            assert found.keys() >= expected.keys() - set(groups.values())
-            for key in found:
-                values = {score.metric: score.value for score in found[key]}
-                told = {name: values[str(metrics.parse(text))] for name, text in names(across).items()}
-                defined = {name: value for name, value in told.items() if value is not None}
-                assert defined == pytest.approx(expected[key], abs=1e-12, rel=0), (protocol, across, key)
+    wanted = sorted({*names("frame").values(), *names("turn").values()})
+    result = evaluate(
+        ref,
+        pred,
+        protocol,
+        metrics=wanted,
+        by=["service", "domain", *(["group"] if train else [])],
+        schema=made.schema,
+        train_schema=train,
+    )
+    assert result.coverage.scored_turns > 1000
+    found = {groups.get(one.key, one.key): one.scores for one in result.slices}
+    found["#ALL_SERVICES"] = result.scores
+    for across in ("frame", "turn"):
+        expected = naive_sgd.score(ref, pred, made.schema, made.seen, protocol == "sgd", across == "turn")
+        assert found.keys() >= expected.keys() - set(groups.values())
+        for key in found:
+            values = {score.metric: score.value for score in found[key]}
+            told = {name: values[str(metrics.parse(text))] for name, text in names(across).items()}
+            defined = {name: value for name, value in told.items() if value is not None}
+            assert defined == pytest.approx(expected[key], abs=1e-12, rel=0), (protocol, across, key)
 
 
 @pytest.mark.parametrize("protocol", ["sgd", "sgd-exact"])

@@ -147,14 +147,14 @@ def _as_item(text: str, glue: str) -> Item:
     return f"{domain}-{slot}", value
 
 
-def _single(items: Items, given: Given) -> Items:
+def _single(items: Items, turn: int, given: Given) -> Items:
     """The items that have a value. Raises ProtocolError for alternatives, which no list of texts holds."""
     found: Items = []
     for slot, value in items:
         texts = (value,) if isinstance(value, str) else value or ()
         if len(texts) > 1:
             raise ProtocolError(
-                where=f"slot {slot!r}",
+                where=f"turn {turn}, slot {slot!r}",
                 expected=f"single texts, which protocol {given.protocol} compares",
                 found=f"a list of {len(texts)} values",
                 remedy="Take a protocol that reads alternatives, such as exact.",
@@ -186,12 +186,12 @@ def _apart(ref: Items, pred: Items) -> tuple[Items, Items]:
 _ListRule: TypeAlias = Callable[[list[str], bool], list[str]]
 
 
-def _texts(sides: Sides, given: Given, glue: str, rule: _ListRule) -> Sides:
+def _texts(dialogue: Dialogue, sides: Sides, given: Given, glue: str, rule: _ListRule) -> Sides:
     """Apply a rule to each turn's list of texts, on the reference (False) and on the prediction (True)."""
     refs: list[Items] = []
     preds: list[Items] = []
-    for ref, pred in zip(*sides, strict=True):
-        lists = [[_as_text(item, glue) for item in _single(items, given)] for items in (ref, pred)]
+    for turn, *both in zip(dialogue.turns, *sides, strict=True):
+        lists = [[_as_text(item, glue) for item in _single(items, turn.number, given)] for items in both]
         done = [[_as_item(text, glue) for text in rule(texts, bool(i))] for i, texts in enumerate(lists)]
         apart = _apart(*done)
         refs.append(apart[0])
@@ -208,14 +208,14 @@ def _simpletod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
             texts = [text.replace(END_OF_TEXT, "").strip() for text in prune(texts)]
         return [text for text in texts if "not mentioned" not in text]
 
-    return _texts(sides, given, " ", rule)
+    return _texts(dialogue, sides, given, " ", rule)
 
 
 def _simpletod_clean(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
     """SimpleTOD's optional "default cleaning" of both sides; what it turns into "none" stays."""
     from dsteval.values.simpletod import clean_item
 
-    return _texts(sides, given, " ", lambda texts, predicted: [clean_item(text) for text in texts])
+    return _texts(dialogue, sides, given, " ", lambda texts, predicted: [clean_item(text) for text in texts])
 
 
 def _fnctod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
@@ -237,7 +237,7 @@ def _fnctod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
             cleaned.append(_as_text((slot, clean(slot, str(value), predicted)), "->"))
         return kept(cleaned)
 
-    return _texts(sides, given, "->", rule)
+    return _texts(dialogue, sides, given, "->", rule)
 
 
 def _fnctod_dontcare(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
