@@ -9,6 +9,7 @@ from typing import Any
 
 import naive
 from dsteval.values.slots import MULTIWOZ, canonical
+from naive_protocols import EXACT
 
 Entries = list[tuple[str, naive.Raw | None]]
 Read = dict[str, dict[int, list[Entries | None]]]
@@ -229,7 +230,7 @@ def settled(entries: Entries, marks: str) -> naive.RawState:
     state: naive.RawState = {}
     for name, value in entries:
         slot = canonical(name)
-        prepared = naive.prepare_state({} if value is None else {"": value}, naive.EXACT, marks, None)
+        prepared = naive.prepare_state({} if value is None else {"": value}, EXACT, marks, None)
         if by_name.setdefault(name, prepared) != prepared:
             raise OddError("a slot with two values")
         if prepared and value is not None:

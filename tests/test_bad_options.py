@@ -41,7 +41,9 @@ def good(tmp_path: Path) -> Path:
         ("JGA(average=sum)", ["'sum'", "turn, dialogue"]),
         ("JGA(average)", ["metric 'JGA(average)'", "key=value"]),
         ("JGA(average=turn,average=turn)", ["'average' twice"]),
-        ("SlotF1(average=turn)", ["SlotF1 takes no parameters"]),
+        ("SlotF1(average=turn)", ["Unknown parameter of SlotF1 'average'", "Known: credit"]),
+        ("AGA(variant=turn)", ["Known: over"]),
+        ("DialogueMatch(average=turn)", ["DialogueMatch takes no parameters"]),
     ],
 )
 def test_metrics(tmp_path: Path, metric: str, parts: list[str]) -> None:

@@ -82,6 +82,17 @@ def test_simpletod_with_the_item_that_escapes(cleaned: bool) -> None:
     assert scored_items(made, "simpletod", ["JGA"], *settings[: 2 * cleaned]) == near({"JGA": rules.mean(right)})
 
 
+@pytest.mark.parametrize(
+    ("protocol", "settings"),
+    [("simpletod", []), ("simpletod", ["prepare.steps=['simpletod', 'simpletod-clean']"]), ("fnctod", [])],
+)
+def test_two_values_of_a_slot_are_a_set(protocol: str, settings: list[str]) -> None:
+    items = [["hotel-type", "hotel"], ["hotel-area", "north"], ["hotel-type", "guesthouse"]]
+    said = [[{"items": {"ref": items, "pred": pred}} for pred in (items[::-1], items[1:])]]
+    result = dsteval.evaluate(None, lines(said), metrics=["JGA"], protocol=protocol, settings=settings)
+    assert (result["JGA"].count, result["JGA"].total) == (1, 2)
+
+
 def test_simpletod_on_states() -> None:
     made = corpus(Random(SEED), OF_LISTS, dialogues=300)
     assert engine(made, "simpletod", ["JGA"]) == near({"JGA": rules.simpletod(metrics.without(made, UNSET))})

@@ -6,6 +6,7 @@ a bug that depends on the order of a list, or look at the reference while they r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
@@ -147,6 +148,10 @@ def _as_item(text: str, glue: str) -> Item:
     return f"{domain}-{slot}", value
 
 
+_SECOND = re.compile(r"#\d+$")
+"""What ``_apart`` adds to a slot name: the next step on lists must not see it."""
+
+
 def _single(items: Items, turn: int, given: Given) -> Items:
     """The items that have a value. Raises ProtocolError for alternatives, which no list of texts holds."""
     found: Items = []
@@ -159,7 +164,7 @@ def _single(items: Items, turn: int, given: Given) -> Items:
                 found=f"a list of {len(texts)} values",
                 remedy="Take a protocol that reads alternatives, such as exact.",
             )
-        found += [(slot, text) for text in texts]
+        found += [(_SECOND.sub("", slot), text) for text in texts]
     return found
 
 
@@ -175,7 +180,7 @@ def _apart(ref: Items, pred: Items) -> tuple[Items, Items]:
             return items
         seen: dict[str, int] = {}
         found: Items = []
-        for slot, value in sorted(dict.fromkeys(items), key=lambda item: item not in both):
+        for slot, value in sorted(dict.fromkeys(items), key=lambda item: (item not in both, str(item[1]))):
             seen[slot] = seen.get(slot, 0) + 1
             found.append((slot if seen[slot] == 1 else f"{slot}#{seen[slot]}", value))
         return found

@@ -65,7 +65,7 @@ class _GCA(Metric):
 
     def value(self, sums: Array) -> Array:
         """The weighted harmonic mean of the four ratios."""
-        correct, wrong, over, missed = np.moveaxis(np.asarray(sums[..., 1:], dtype=float), -1, 0)
+        correct, wrong, over, missed = np.moveaxis(np.asarray(sums[..., 1:5], dtype=float), -1, 0)
         predicted, expected = correct + wrong + over, correct + wrong + missed
         weight = np.stack([_WEIGHT * predicted, _WEIGHT * expected])
         weight = np.concatenate([weight, (1 - _WEIGHT) * np.stack([predicted, expected])])
