@@ -70,7 +70,7 @@ IMPERFECT: dict[str, set[str]] = {
     "somdst": {*OF_TRADE, "none"},
     "t5dst": OF_TRADE,
     "trade": OF_TRADE,
-    "trippy": {"not mentioned"},
+    "trippy": {"empty", "not mentioned"},
 }
 READ_LISTS = {"card", "convlab-unified", "dstc10", "exact", "icdst", "normalised", "sgd", "sgd-exact"}
 LISTS = {"list", "list in two spellings"}

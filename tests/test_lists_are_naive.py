@@ -87,7 +87,7 @@ def test_simpletod_with_the_item_that_escapes(cleaned: bool) -> None:
     [("simpletod", []), ("simpletod", ["prepare.steps=['simpletod', 'simpletod-clean']"]), ("fnctod", [])],
 )
 def test_two_values_of_a_slot_are_a_set(protocol: str, settings: list[str]) -> None:
-    items = [["hotel-type", "hotel"], ["hotel-area", "north"], ["hotel-type", "guesthouse"]]
+    items = [["hotel-type", "hotel"], ["hotel-area", "north"], ["hotel-type", "guest house"]]
     said = [[{"items": {"ref": items, "pred": pred}} for pred in (items[::-1], items[1:])]]
     result = dsteval.evaluate(None, lines(said), metrics=["JGA"], protocol=protocol, settings=settings)
     assert (result["JGA"].count, result["JGA"].total) == (1, 2)

@@ -40,7 +40,7 @@ PINNED = {
     "somdst@1": "125f68dd28ce",
     "t5dst@1": "74d971771606",
     "trade@1": "52799c8d6a8e",
-    "trippy@1": "b98cd5fb752d",
+    "trippy@1": "1f5d947d555d",
 }
 
 LITERAL_NAMES = ["fga-official", "fga-paper", "fga-trippy", "gca"]

@@ -119,7 +119,7 @@ def test_jsonl_values(tmp_path: Path) -> None:
         ("hotel-area", ("north", "east")),
         ("hotel-name", None),
         ("taxi-leaveat", ("7", "8")),
-        ("hotel-type", None),
+        ("hotel-type", ()),
         ("hotel-parking", "none"),
     ]
 

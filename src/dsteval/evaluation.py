@@ -14,6 +14,7 @@ from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ProtocolError, unknown
 from dsteval.frames import FrameComparer, Framer
 from dsteval.inputs import Input, label_of, open_input, read_predictions, read_references, system_name
+from dsteval.intervals import Intervals
 from dsteval.metrics import Counts, Metric, parse, total
 from dsteval.metrics.fga import FGA
 from dsteval.notes import notes
@@ -77,6 +78,11 @@ def evaluate(
         run.protocol.label,
         run.aligner.coverage,
         tuple(scores),
+        tuple(outcomes.dialogues),
+        outcomes.turns_each,
+        outcomes.n_slots,
+        run.aligner.fingerprint,
+        run.protocol.hash,
         outcomes,
         counts,
         resolved,
@@ -110,6 +116,10 @@ class Settings(TypedDict, total=False):
     changes: bool
     variants: Table | None
     ontology: Table | None
+    ci: float | None
+    resamples: int
+    seed: int
+    interval: Literal["percentile", "bca"]
     schema: SchemaFile | None
     train_schema: SchemaFile | None
 
@@ -132,6 +142,12 @@ class Evaluation:
         self.protocol = chosen.with_settings(settings) if settings else chosen
         self.options = options
         self.policy = _policy(options)
+        self.intervals = Intervals(
+            options.get("ci", 0.95),
+            options.get("resamples", 1000),
+            options.get("seed", 12345),
+            options.get("interval", "percentile"),
+        )
         self.updated = False
         self.services = schema_of(options.get("schema"), "--schema")
         self.trained = schema_of(options.get("train_schema"), "--train-schema")
@@ -294,18 +310,28 @@ class Evaluation:
         """
         counted = {} if counted is None else counted
         counts: dict[str, Counts] = {}
+        own: dict[tuple[object, ...], Counts] = {}
+        undefined = {
+            text: why for text, metric in metrics.items() if (why := metric.why_not(outcomes)) is not None
+        }
+        for text, metric in metrics.items():
+            if text in undefined:
+                continue
+            key = metric.count_key
+            if key not in counted:
+                counted[key] = metric.count(outcomes)
+            counts[text] = counted[key]
+            own.setdefault(key, counted[key] if part is None or part.rows is None else counted[key][part.rows])
+        defined = {text: metric for text, metric in metrics.items() if text in counts}
+        found = self.intervals.of((metric, own[metric.count_key]) for metric in defined.values())
+        intervals = dict(zip(defined, found, strict=True))
         scores = []
         for text, metric in metrics.items():
             signature = self.signature(metric, outcomes, part)
-            why = metric.why_not(outcomes)
-            if why is not None:
-                scores.append(Score(text, None, None, None, signature, why=why))
-                continue
-            if metric.count_key not in counted:
-                counted[metric.count_key] = metric.count(outcomes)
-            counts[text] = counted[metric.count_key]
-            own = counts[text] if part is None or part.rows is None else counts[text][part.rows]
-            scores.append(score(metric, text, total(own), signature))
+            if text in undefined:
+                scores.append(Score(text, None, None, None, signature, why=undefined[text]))
+            else:
+                scores.append(score(metric, text, total(own[metric.count_key]), signature, intervals[text]))
         return scores, counts
 
     def slices(
@@ -345,6 +371,7 @@ class Evaluation:
             *(["input:updates"] if self.updated else []),
             *(f"{name}:{hash}" for name, hash in self.given.hashes.items() if name in self.protocol.needs),
             *policy,
+            *self.intervals.signature(),
             f"v:{__version__}",
         ]
         return "|".join(parts)

@@ -121,6 +121,11 @@ class Outcomes:
         """The dialogue's position for every turn [U]."""
         return np.repeat(np.arange(len(self.dialogues)), np.diff(self.offsets))
 
+    @property
+    def turns_each(self) -> tuple[int, ...]:
+        """How many units each dialogue has."""
+        return tuple(np.diff(self.offsets).tolist())
+
     def with_scope(self, n_slots: int, scored: Array | None = None) -> Outcomes:
         """The same outcomes with |S| set and, for a slice, the turns that count."""
         return replace(self, n_slots=n_slots, scored=scored)

@@ -167,8 +167,14 @@ class Preparer:
                 return self._accumulate(dialogue, written, side)
             return self._states(dialogue, written, side)
         except ProtocolError as error:
+            changes, known = side in dialogue.updates, self._pairs[side]
+
+            def unknown(item: Item) -> bool:
+                return item not in known and not (changes and is_deletion(item[1]))
+
             pairs = zip(dialogue.turns, written, strict=True)
-            turn = next(turn.number for turn, items in pairs if any(map(_is_set, items)))
+            # Items are prepared in order, and the one that is refused is the first that is not known.
+            turn = next(turn.number for turn, items in pairs if any(map(unknown, items)))
             raise self._placed(error, f"dialogue {dialogue.id!r}, turn {turn}, {error.where}") from None
 
     def _placed(self, error: ProtocolError, place: str) -> ProtocolError:
@@ -285,10 +291,6 @@ def _first(item: Item) -> Item:
     """An item with the first of several values, for steps that read single texts."""
     slot, value = item
     return (slot, value[0]) if isinstance(value, tuple) and value else item
-
-
-def _is_set(item: Item) -> bool:
-    return isinstance(item[1], tuple) and len(item[1]) != 1
 
 
 def written_states(dialogue: Dialogue, side: Side) -> list[Items]:

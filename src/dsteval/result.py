@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from dsteval.align import Coverage
 from dsteval.errors import MetricError, unknown
+from dsteval.fingerprint import Fingerprint
 from dsteval.metrics import Counts, Metric, parse
 from dsteval.outcomes import Outcomes
 from dsteval.prepare import Change
+from dsteval.stats.bootstrap import Interval
 
 __all__ = ["SCHEMA", "Result", "Score", "SliceScores", "document", "to_json"]
 
@@ -26,8 +28,10 @@ class Score:
     """One number.
 
     ``value`` is a fraction, or None where it is undefined; then ``why`` says why. ``count`` and ``total`` are
-    the two integers of a ratio of counts; of a mean ``count`` is None and ``total`` the units averaged. ``low``
-    and ``high`` are None without an interval. ``signature`` names every setting that can move the number.
+    the two integers of a ratio of counts; of a mean ``count`` is None and ``total`` the units averaged. ``low``,
+    ``high`` and the standard ``error`` are None without an interval; then ``no_interval`` says why, if one was
+    asked for. ``dropped`` counts resamples in which the metric is undefined. ``signature`` names every setting
+    that can move the number.
     """
 
     metric: str
@@ -37,6 +41,9 @@ class Score:
     signature: str
     low: float | None = None
     high: float | None = None
+    error: float | None = None
+    dropped: int = 0
+    no_interval: str = ""
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,10 +53,14 @@ class Score:
             "value": self.value,
             "low": self.low,
             "high": self.high,
+            "error": self.error,
             "count": self.count,
             "total": self.total,
             "signature": self.signature,
         }
+        for name in ("dropped", "no_interval"):
+            if getattr(self, name):
+                entry[name] = getattr(self, name)
         return entry | {"why": self.why} if self.value is None else entry
 
 
@@ -79,8 +90,10 @@ class Result:
     """The scores of one system under one protocol; ``result["JGA"]`` is one of them.
 
     ``notes`` are sentences that a reader of the numbers should know; ``changes`` are the values that the
-    protocol rewrote, where that was asked for. ``outcomes`` is the table behind the
-    scores, ``counts`` what each metric counted per dialogue.
+    protocol rewrote, where that was asked for. ``counts`` is what each metric counted per dialogue, in the order
+    of ``dialogues``, ``turns`` how many turns each of these has; ``outcomes`` is the table behind them, None
+    where the result was saved and loaded. ``reference`` is the hash of the labels, ``settings`` that of the
+    protocol.
     """
 
     name: str
@@ -88,7 +101,12 @@ class Result:
     protocol: str
     coverage: Coverage
     scores: tuple[Score, ...]
-    outcomes: Outcomes
+    dialogues: tuple[str, ...]
+    turns: tuple[int, ...]
+    n_slots: int
+    reference: Fingerprint
+    settings: str
+    outcomes: Outcomes | None = None
     counts: dict[str, Counts] = field(default_factory=dict)
     metrics: dict[str, Metric] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -113,7 +131,7 @@ class Result:
         if score.metric not in self.counts:
             raise MetricError(where=score.metric, found=f"no value: {score.why}")
         values = self.metrics[score.metric].value(self.counts[score.metric])
-        return dict(zip(self.outcomes.dialogues, map(float, values), strict=True))
+        return dict(zip(self.dialogues, map(float, values), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """The whole JSON document, with this result as its only system."""
@@ -146,16 +164,23 @@ def _shown(score: Score) -> str:
     if score.value is None:
         return f"undefined: {score.why}"
     counted = f"{score.total}" if score.count is None else f"{score.count} / {score.total}"
-    return f"{100 * score.value:6.2f}  {counted}"
+    between = "" if score.low is None or score.high is None else f"{100 * score.low:.2f} .. {100 * score.high:.2f}"
+    return "  ".join(filter(None, (f"{100 * score.value:6.2f}", between, counted)))
 
 
-def score(metric: Metric, text: str, sums: Any, signature: str) -> Score:
-    """The score of summed columns."""
+def score(metric: Metric, text: str, sums: Any, signature: str, interval: Interval | None = None) -> Score:
+    """The score of summed columns, with its interval if there is one."""
     value = float(metric.value(sums))
     count, total = metric.ratio(sums)
     if math.isnan(value):
         return Score(text, None, count, total, signature, why=metric.empty)
-    return Score(text, value, count, total, signature)
+    found = Score(text, value, count, total, signature)
+    if interval is None:
+        return found
+    if math.isnan(interval.low):
+        return replace(found, no_interval=interval.note, dropped=interval.dropped)
+    low, high, error, _, dropped, note = interval
+    return replace(found, low=low, high=high, error=error, dropped=dropped, no_interval=note)
 
 
 def document(results: Iterable[Result]) -> dict[str, Any]:

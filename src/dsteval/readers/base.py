@@ -150,10 +150,9 @@ class Flattener:
         if isinstance(value, list | tuple | set | frozenset) and not isinstance(value, Pairs):
             if isinstance(value, set | frozenset):
                 value = sorted(value, key=str)
-            if value and all(isinstance(part, str) or _is_integer(part) for part in value):
+            # An empty list is kept as such: DSTC10's scorer tells it from a slot that is not there.
+            if all(isinstance(part, str) or _is_integer(part) for part in value):
                 return tuple(map(str, value))
-            if not value:
-                return None
         elif _is_integer(value):
             return str(value)
         self.problems.add(

@@ -46,7 +46,7 @@ def _notes(results: Sequence[Result], paper: bool) -> list[str]:
         coverage = result.coverage
         mine = [
             f"{coverage.scored_dialogues} of {coverage.ref_dialogues} dialogues, "
-            f"{coverage.scored_turns} of {coverage.ref_turns} turns, |S| = {result.outcomes.n_slots}"
+            f"{coverage.scored_turns} of {coverage.ref_turns} turns, |S| = {result.n_slots}"
         ]
         undefined: dict[str, list[str]] = {}
         for score in result.scores:

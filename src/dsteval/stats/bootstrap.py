@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
@@ -136,11 +137,25 @@ def resampled(counts: Sequence[Counts], dialogues: int, resamples: int, seed: in
     """
     check_options(resamples=resamples)
     parts: list[list[Array]] = [[] for _ in counts]
-    for block in draws(dialogues, resamples, seed):
-        weights = block.astype(float)
+    for weights in _weights(dialogues, resamples, seed):
         for own, part in zip(counts, parts, strict=True):
             part.append(product(weights, own))
     return [np.concatenate(part) for part in parts]
+
+
+_KEPT = 2**21
+
+
+def _weights(dialogues: int, resamples: int, seed: int) -> Iterable[Array]:
+    """The draws as floats, kept for the next call where they are few: slices ask for the same ones again."""
+    if dialogues * resamples <= _KEPT:
+        return _kept(dialogues, resamples, seed)
+    return (block.astype(float) for block in draws(dialogues, resamples, seed))
+
+
+@lru_cache(maxsize=2)
+def _kept(dialogues: int, resamples: int, seed: int) -> tuple[Array, ...]:
+    return tuple(block.astype(float) for block in draws(dialogues, resamples, seed))
 
 
 def jackknife(counts: Counts, value: Value) -> Array:

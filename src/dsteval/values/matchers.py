@@ -194,7 +194,9 @@ class _SgdExact(Matcher):
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where it is right, or, under the fuzzy rule, how near it is."""
-        accepted, guess = _texts(ref), _texts(pred)[0]
+        accepted, guess = _texts(ref), next(iter(_texts(pred)), None)
+        if guess is None or not accepted:
+            return 0.0
         if slot in self.categorical:
             return float(accepted[0] == guess)
         return max(self.near(text, guess) for text in accepted)

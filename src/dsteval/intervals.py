@@ -1,0 +1,66 @@
+"""How sure a number is: an interval for every score, by drawing dialogues again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dsteval.errors import OptionError, unknown
+from dsteval.metrics import Counts, Metric
+from dsteval.stats.bootstrap import METHODS, Interval, check_options, interval, resampled, too_few
+
+__all__ = ["NO_INTERVALS", "Intervals"]
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """What intervals are made of: their ``level`` (None: there are none), how many ``resamples``, the ``seed``,
+    and the ``method``, percentile or bca. Raises OptionError for values that make no sense.
+    """
+
+    level: float | None = 0.95
+    resamples: int = 1000
+    seed: int = 12345
+    method: str = "percentile"
+
+    def __post_init__(self) -> None:
+        check_options(level=self.level, resamples=self.resamples)
+        if self.method not in METHODS:
+            raise OptionError(unknown("value of --interval", self.method, list(METHODS)))
+        if not 0 <= self.seed < 2**64:
+            raise OptionError(where="--seed", expected="a number from 0 to 2^64 - 1", found=str(self.seed))
+
+    def signature(self) -> list[str]:
+        """The settings as they stand in a score's signature."""
+        if self.level is None:
+            return []
+        kind = "boot" if self.method == "percentile" else self.method
+        level = [] if self.level == 0.95 else [f"level:{self.level:g}"]
+        return [f"ci:{kind}{self.resamples}-dialogue", *level, f"seed:{self.seed}"]
+
+    def of(self, counted: Iterable[tuple[Metric, Counts]]) -> list[Interval | None]:
+        """The interval of each metric from its counts per dialogue, all over the same draws.
+
+        None where none is asked for.
+        """
+        pairs = list(counted)
+        if self.level is None:
+            return [None] * len(pairs)
+        note = too_few(len(pairs[0][1])) if pairs else "nothing is counted"
+        if note:
+            return [Interval(math.nan, math.nan, math.nan, 0, 0, note)] * len(pairs)
+        sums = self.sums([counts for _, counts in pairs])
+        return [
+            interval(counts, metric.value, sums[id(counts)], self.level, self.method) for metric, counts in pairs
+        ]
+
+    def sums(self, counts: Sequence[Counts]) -> dict[int, Counts]:
+        """Resampled sums by the id of the counts: metrics that share their counts are drawn once."""
+        distinct = {id(one): one for one in counts}
+        drawn = resampled(list(distinct.values()), len(next(iter(distinct.values()))), self.resamples, self.seed)
+        return dict(zip(distinct, drawn, strict=True))
+
+
+NO_INTERVALS = Intervals(level=None)
+"""Numbers alone."""
