@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 from dsteval.dialogue import Dialogue, Item, Items, canonical_id
 from dsteval.prepare import written_states
@@ -40,6 +41,19 @@ class Fingerprint:
             chain = (chain * 0x9E3779B97F4A7C15 + state + 1) & self._ROUND
         self.total = (self.total + _hash64(f"{canonical_id(dialogue.id)} {chain}")) & self._ROUND
         self.dialogues += 1
+
+    @classmethod
+    def of(cls, total: int, dialogues: int) -> Fingerprint:
+        """The hash whose two numbers were saved."""
+        found = cls()
+        found.total, found.dialogues = total, dialogues
+        return found
+
+    @classmethod
+    def sum(cls, parts: Iterable[Fingerprint]) -> Fingerprint:
+        """The hash of a reference out of those of its parts, whatever their order."""
+        held = list(parts)
+        return cls.of(sum(one.total for one in held) & cls._ROUND, sum(one.dialogues for one in held))
 
     def __str__(self) -> str:
         """Six hexadecimal digits, or ``-`` where there is no reference."""

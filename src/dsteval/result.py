@@ -133,12 +133,12 @@ class Result:
         values = self.metrics[score.metric].value(self.counts[score.metric])
         return dict(zip(self.dialogues, map(float, values), strict=True))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The whole JSON document, with this result as its only system."""
-        return document([self])
+    def to_dict(self, keep: bool = False) -> dict[str, Any]:
+        """The whole JSON document, with this result as its only system; ``keep`` as for ``document``."""
+        return document([self], keep)
 
-    def system(self) -> dict[str, Any]:
-        """This result's entry under ``systems``."""
+    def system(self, keep: bool = False) -> dict[str, Any]:
+        """This result's entry under ``systems``, with the counts per dialogue if they are to be kept."""
         entry: dict[str, Any] = {
             "name": self.name,
             "source": self.source,
@@ -150,7 +150,22 @@ class Result:
         }
         if self.changes is not None:
             entry["changes"] = [change._asdict() for change in self.changes]
+        if keep:
+            entry["per_dialogue"] = self._per_dialogue()
         return entry
+
+    def _per_dialogue(self) -> dict[str, Any]:
+        """What is needed to count anew: each kind of counts once, rows without the zeros at their right."""
+        by_key = {count_text(self.metrics[text]): counts for text, counts in self.counts.items()}
+        return {
+            "dialogues": list(self.dialogues),
+            "turns": list(self.turns),
+            "slots": self.n_slots,
+            "settings": self.settings,
+            "reference": [self.reference.total, self.reference.dialogues],
+            "metrics": {text: str(self.metrics[text]) for text in self.counts},
+            "counts": {key: list(map(_trimmed, counts.tolist())) for key, counts in by_key.items()},
+        }
 
     def __str__(self) -> str:
         width = max((len(score.metric) for score in self.scores), default=0)
@@ -183,11 +198,23 @@ def score(metric: Metric, text: str, sums: Any, signature: str, interval: Interv
     return replace(found, low=low, high=high, error=error, dropped=dropped, no_interval=note)
 
 
-def document(results: Iterable[Result]) -> dict[str, Any]:
-    """The JSON document of several systems."""
-    return {"schema": SCHEMA, "systems": [result.system() for result in results], "comparisons": []}
+def count_text(metric: Metric) -> str:
+    """The text under which a metric's counts are kept: without its number, if any number counts the same."""
+    plain = replace(metric, number=None)
+    return str(plain if plain.count_key == metric.count_key else metric)
 
 
-def to_json(value: Any) -> str:
+def _trimmed(row: list[float]) -> list[float]:
+    while row and row[-1] == 0:
+        row.pop()
+    return row
+
+
+def document(results: Iterable[Result], keep: bool = False) -> dict[str, Any]:
+    """The JSON document of several systems; ``keep`` puts the counts per dialogue in, for ``saved.load``."""
+    return {"schema": SCHEMA, "systems": [result.system(keep) for result in results], "comparisons": []}
+
+
+def to_json(value: Any, indent: int = 2) -> str:
     """Strict JSON, indented: a number that is not finite becomes null, never NaN."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(value), indent=indent).decode() + "\n"

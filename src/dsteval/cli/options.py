@@ -16,6 +16,7 @@ from dsteval.inputs import open_source
 from dsteval.protocol import MOST_SLOTS
 from dsteval.readers import Source, detect
 from dsteval.readers.source import schema_of
+from dsteval.stats.bootstrap import METHODS
 
 __all__ = [
     "FetchBar",
@@ -24,6 +25,8 @@ __all__ = [
     "file_options",
     "form_option",
     "input_options",
+    "interval_options",
+    "interval_settings",
     "open_named",
     "open_shown",
     "say",
@@ -99,6 +102,37 @@ def file_options(command: F) -> F:
     ):
         command = one(command)
     return command
+
+
+def interval_options(command: F) -> F:
+    """How sure the numbers are."""
+    option = click.option
+    for one in reversed(
+        [
+            option(
+                "--ci",
+                type=float,
+                default=0.95,
+                metavar="LEVEL",
+                help="Level of the intervals.",
+                show_default=True,
+            ),
+            option("--no-ci", is_flag=True, help="No intervals."),
+            option(
+                "--interval", type=OneOf("--interval", METHODS), default="percentile", help="Kind of interval."
+            ),
+            option("--resamples", type=int, default=1000, metavar="N", help="How often dialogues are drawn anew."),
+            option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws."),
+        ]
+    ):
+        command = one(command)
+    return command
+
+
+def interval_settings(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a command with ``--no-ci`` turned into no level."""
+    no_ci = options.pop("no_ci")
+    return {**options, "ci": None if no_ci else options["ci"]}
 
 
 def coverage_options(command: F) -> F:

@@ -30,11 +30,12 @@ def emit(
     out: str | None,
     text: Callable[[Any], None] | None = None,
     remarks: Iterable[str] = (),
+    compact: bool = False,
 ) -> None:
     """Write tables, or the JSON document, in the form asked for, to stdout or a file.
 
     ``text`` prints the text form where that is more than tables. ``remarks`` go to stderr with CSV, which has no
-    place for them; the other forms hold them.
+    place for them; the other forms hold them. ``compact`` JSON goes into a file on few lines.
     """
     form = form_of(form, out)
     if form == "csv":
@@ -49,7 +50,7 @@ def emit(
             return
         written = _captured(printed)
     elif form == "json":
-        written = to_json(document)
+        written = to_json(document, indent=0 if out is not None and compact else 2)
         if out is None and not _is_utf8(sys.stdout):
             written = json.dumps(json.loads(written), indent=2) + "\n"
     else:

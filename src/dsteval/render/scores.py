@@ -24,6 +24,8 @@ def scores_table(results: Sequence[Result], paper: bool) -> Table:
         row += [by_name[name].count for name in counted]
         row += [_percent(by_name[name]) for name in shown]
         rows.append(row)
+        if any(score.low is not None for score in result.scores):
+            rows.append(["", *[""] * (1 + len(counted)), *(_between(by_name[name]) for name in shown)])
     right = frozenset(range(1, len(columns)))
     return Table(columns, rows, right, notes=_notes(results, paper), tidy=_tidy(results))
 
@@ -34,6 +36,13 @@ _SHORT = {"SlotAccuracy": "SA"}
 
 def _heading(metric: str) -> str:
     return _SHORT.get(metric, metric)
+
+
+def _between(score: Score) -> str | None:
+    """The interval, in per cent."""
+    if score.low is None or score.high is None:
+        return None
+    return f"{100 * score.low:.2f}\N{EN DASH}{100 * score.high:.2f}"
 
 
 def _percent(score: Score) -> str | None:
@@ -61,8 +70,22 @@ def _notes(results: Sequence[Result], paper: bool) -> list[str]:
     for block, names in shared.items():
         first, *rest = block.split("\n")
         notes += [f"{', '.join(names)}: {first}", *(f"  {line}" for line in rest)]
-    notes.append("; ".join(["per cent", *(_legend(results) if paper else [])]))
+    notes.append("; ".join(["per cent", *_sure(results), *(_legend(results) if paper else [])]))
     return notes
+
+
+def _sure(results: Sequence[Result]) -> list[str]:
+    """What the second line of each system is, and why some numbers have none."""
+    scores = [score for result in results for score in result.scores]
+    signature = next((score.signature for score in scores if score.low is not None), "")
+    reasons = dict.fromkeys(score.no_interval for score in scores if score.no_interval)
+    parts = dict(part.partition(":")[::2] for part in signature.split("|") if ":" in part)
+    if not signature:
+        return list(reasons)
+    level = float(parts.get("level", "0.95"))
+    told = f"below each number its {100 * level:g} % interval, over dialogues drawn anew"
+    dropped = sum(score.dropped for score in scores)
+    return [told, *reasons, *([f"{dropped} resamples undefined and left out"] if dropped else [])]
 
 
 def _legend(results: Sequence[Result]) -> list[str]:
@@ -72,7 +95,19 @@ def _legend(results: Sequence[Result]) -> list[str]:
 
 
 def _tidy(results: Sequence[Result]) -> Table:
-    columns = ["system", "protocol", "metric", "value", "low", "high", "count", "total", "signature", "why"]
+    columns = [
+        "system",
+        "protocol",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "error",
+        "count",
+        "total",
+        "signature",
+        "why",
+    ]
     rows: list[list[Cell]] = [
         [
             result.name,
@@ -81,6 +116,7 @@ def _tidy(results: Sequence[Result]) -> Table:
             score.value,
             score.low,
             score.high,
+            score.error,
             score.count,
             score.total,
             score.signature,
@@ -127,7 +163,16 @@ def change_tables(results: Sequence[Result]) -> list[Table]:
     return tables
 
 
+_FEW = 3
+
+
 def _slice_row(result: Result, one: SliceScores, names: list[str]) -> list[Cell]:
+    """One slice; with a few metrics each number has its interval beside it."""
     by_name = {score.metric: score for score in one.scores}
-    cells = [_percent(by_name[name]) if name in by_name else None for name in names]
+    cells: list[Cell] = []
+    for name in names:
+        score = by_name.get(name)
+        cell = None if score is None else _percent(score)
+        between = None if score is None or len(names) > _FEW else _between(score)
+        cells.append(f"{cell} [{between}]" if between else cell)
     return [result.name, one.key, one.convention, one.turns, *cells]

@@ -1,0 +1,154 @@
+"""The systems that a command is given: files of predictions, scored, and results that were saved."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from dsteval.cli.options import open_named, open_shown, say
+from dsteval.errors import OptionError
+from dsteval.evaluation import Evaluation, Settings, evaluate
+from dsteval.inputs import system_name
+from dsteval.readers import Source
+from dsteval.result import Result
+from dsteval.saved import is_saved, load, merge, recounted
+
+__all__ = ["merged", "opened", "systems"]
+
+_PATIENCE = 32 << 20  # bytes; files below take no time worth a progress bar
+
+
+def systems(
+    files: Sequence[str],
+    ref: str | None,
+    protocol: str,
+    metrics: Sequence[str],
+    by: Sequence[str],
+    settings: Settings,
+) -> list[Result]:
+    """The result of every FILE: predictions are scored, saved results counted anew."""
+    run = Evaluation(protocol, **settings)
+    run.metrics(metrics or None)  # a wrong name is told before anything is read
+    reference = opened(ref, settings.get("ref_format"))
+    results: list[Result] = []
+    for name, path in _named(files):
+        source = open_shown(path)
+        if is_saved(source):
+            _check_saved(source, ref, by, settings)
+            loaded = [recounted(one, metrics or None, run.intervals) for one in load(source)]
+            _check_protocol(source, loaded, protocol)
+            results += [_called(loaded[0], name)] if len(loaded) == 1 and name else loaded
+            continue
+        say(source, settings.get("format"))
+        with _progress(source) as tick:
+            results.append(
+                evaluate(
+                    reference,
+                    source,
+                    metrics=metrics or None,
+                    protocol=protocol,
+                    by=by,
+                    name=name,
+                    progress=tick,
+                    **settings,
+                )
+            )
+    return results
+
+
+def opened(ref: str | None, format: str | None) -> Source | None:
+    """The reference, if one was named; what it was read as is said."""
+    if ref is None:
+        return None
+    reference = open_shown(ref)
+    say(reference, format)
+    return reference
+
+
+def merged(files: Sequence[str], name: str, metrics: Sequence[str], settings: Settings) -> Result:
+    """One system out of saved results that are its parts. Raises OptionError for a FILE that is none."""
+    run = Evaluation(**settings)
+    parts: list[Result] = []
+    for path in files:
+        source = open_shown(path)
+        if not is_saved(source):
+            expected = "a result that score -o PATH.json wrote"
+            raise OptionError(where=f"--merge {name}, {source.name}", expected=expected, found="another file")
+        parts += load(source)
+    return recounted(merge(parts, name), metrics or None, run.intervals)
+
+
+def _called(result: Result, name: str) -> Result:
+    return replace(result, name=name)
+
+
+def _check_saved(source: Source, ref: str | None, by: Sequence[str], settings: Settings) -> None:
+    """Raise OptionError for options that need the predictions again."""
+    given = {
+        "--ref": ref,
+        "--by": by,
+        "--set": settings.get("settings"),
+        "--updates": settings.get("updates"),
+        "--slots": settings.get("slots"),
+        "--changes": settings.get("changes"),
+    }
+    odd = [name for name, value in given.items() if value]
+    if odd:
+        raise OptionError(
+            where=f"{source.name}, {', '.join(odd)}",
+            expected="predictions",
+            found="a saved result, of which only counts are left",
+            remedy="Leave the option away, or score the predictions again.",
+        )
+
+
+def _check_protocol(source: Source, results: Sequence[Result], protocol: str) -> None:
+    """Raise OptionError where a protocol was typed that is not the saved result's."""
+    typed = click.get_current_context().get_parameter_source("protocol") is click.core.ParameterSource.COMMANDLINE
+    other = next((one for one in results if one.protocol.partition("@")[0] != protocol), None)
+    if typed and other is not None:
+        expected = f"a result under protocol {protocol}"
+        raise OptionError(where=source.name, expected=expected, found=f"one of {other.protocol}")
+
+
+def _named(files: Sequence[str]) -> list[tuple[str | None, str]]:
+    """Name and path of every file; files of one name take their folder's along.
+
+    Raises OptionError where two systems would still have one name.
+    """
+    named = [open_named(text) for text in files]
+    plain = [name or system_name(Path(path).name) for name, path in named]
+    for number, (name, path) in enumerate(named):
+        if name is None and plain.count(plain[number]) > 1:
+            named[number] = (f"{Path(path).absolute().parent.name}/{plain[number]}", path)
+    final = [name or short for (name, _), short in zip(named, plain, strict=True)]
+    twice = next((name for name in final if final.count(name) > 1), None)
+    if twice is not None:
+        raise OptionError(
+            where="FILE",
+            expected="systems of different names",
+            found=f"{twice!r} twice",
+            remedy="Name them apart, like ours=a.json.",
+        )
+    return named
+
+
+@contextmanager
+def _progress(source: Source) -> Iterator[Callable[[], None] | None]:
+    """A count of dialogues on stderr, for large files on a terminal."""
+    size = sum(len(part.data) for part in source.parts)
+    if size < _PATIENCE or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.completed:.0f} dialogues"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
+        task = progress.add_task(source.name, total=None)
+        yield lambda: progress.advance(task)
