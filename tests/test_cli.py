@@ -68,9 +68,10 @@ def test_score_as_json() -> None:
         }
         assert [score["metric"] for score in system["scores"]] == DEFAULT
         for score in system["scores"]:
-            assert list(score) == ["metric", "value", "low", "high", "count", "total", "signature"]
+            assert list(score) == ["metric", "value", "low", "high", "error", "count", "total", "signature"]
             assert 0 <= score["value"] <= 1
-            assert score["low"] is score["high"] is None
+            assert score["low"] <= score["value"] <= score["high"]
+            assert score["error"] > 0
             assert isinstance(score["total"], int)
             assert score["signature"].startswith(score["metric"].partition("@")[0])
             assert score["signature"].endswith(f"|v:{dsteval.__version__}")
@@ -107,7 +108,8 @@ def test_an_undefined_value_is_null_with_the_reason() -> None:
 def test_score_as_csv() -> None:
     rows = list(csv.DictReader(io.StringIO(done(run("score", *FILES, "--ref", REF, "--as", "csv")))))
     assert [(row["system"], row["metric"]) for row in rows] == [(s, m) for s in SYSTEMS for m in DEFAULT]
-    columns = ["system", "protocol", "metric", "value", "low", "high", "count", "total", "signature", "why"]
+    columns = ["system", "protocol", "metric", "value", "low", "high"]
+    columns += ["error", "count", "total", "signature", "why"]
     assert all(list(row) == columns for row in rows)
     assert float(rows[9]["value"]) == 55 / 76
 
@@ -116,10 +118,10 @@ def test_score_as_md() -> None:
     lines = done(run("score", *FILES, "--ref", REF, "--as", "md")).splitlines()
     table = [line for line in lines if line.startswith("|")]
     assert table == lines[: len(table)]
-    assert len(table) == 2 + len(SYSTEMS)
+    assert len(table) == 2 + 2 * len(SYSTEMS)  # numbers, and their intervals
     assert {line.count("|") for line in table} == {table[0].count("|")}
     assert set(table[1]) <= set("|-: ")
-    assert "72.37" in table[3]
+    assert "72.37" in table[4]
     assert "SA" in table[0]
 
 
@@ -128,7 +130,7 @@ def test_score_as_latex() -> None:
     for part in (r"\begin{tabular}", r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}", r"\#turns"):
         assert part in text
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert len(rows) == 1 + len(SYSTEMS)
+    assert len(rows) == 1 + 2 * len(SYSTEMS)
     assert {line.count("&") for line in rows} == {rows[0].count("&")}
 
 
@@ -142,7 +144,7 @@ def test_latex_and_md_escape_names(tmp_path: Path) -> None:
 def test_score_as_text() -> None:
     lines = done(run("score", *FILES, "--ref", REF)).splitlines()
     assert lines[0].split() == ["system", "#turns", "#M1", "#M2", "JGA", "SA", "AGA", *DEFAULT[4:]]
-    assert lines[3].split()[:5] == ["seq2seq", "76", "55", "63", "72.37"]
+    assert lines[4].split()[:5] == ["seq2seq", "76", "55", "63", "72.37"]
     assert any("12 of 12 dialogues, 76 of 76 turns, |S| = 30" in line for line in lines)
     assert any("proto:exact@1|turns:76/76" in line for line in lines)
 
@@ -168,7 +170,12 @@ def test_every_command_in_every_form(tmp_path: Path, command: list[str], form: s
     for more in ([], ["--as", form]):
         assert done(run(*command, "-o", out, *more)) == ""
         trimmed = "".join(line.rstrip() + "\n" for line in printed.splitlines())
-        assert out.read_text(encoding="utf-8") == (trimmed if form == "text" else printed)
+        if command[0] == "score" and form == "json":
+            saved = strict(out.read_text(encoding="utf-8"))
+            assert all(system.pop("per_dialogue") for system in saved["systems"])
+            assert saved == strict(printed)
+        else:
+            assert out.read_text(encoding="utf-8") == (trimmed if form == "text" else printed)
     assert list(tmp_path.iterdir()) == [out]
     if form == "json":
         strict(printed)

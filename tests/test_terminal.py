@@ -60,7 +60,8 @@ def test_a_narrow_terminal_turns_the_table_round() -> None:
 def test_a_wide_terminal_has_a_row_for_each_system() -> None:
     lines = CODE.sub("", terminal(*SCORE, columns=200)).splitlines()
     assert lines[0].split()[:3] == ["system", "#turns", "#M1"]
-    assert lines[3].split()[0] == "seq2seq"
+    assert lines[3].split()[0] == "32.42\N{EN DASH}66.68"  # the interval below the first system's JGA
+    assert lines[4].split()[0] == "seq2seq"
 
 
 @pytest.mark.parametrize("command", [EXPLAIN, ["list", "protocols"]], ids=lambda c: c[1][-9:])

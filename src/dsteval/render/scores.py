@@ -18,16 +18,23 @@ def scores_table(results: Sequence[Result], paper: bool) -> Table:
     shown = [name for name in names if not (paper and name == "TurnMatch")]
     columns = ["system", "#turns", *(_COUNTS[name] for name in counted), *map(_heading, shown)]
     rows: list[list[Cell]] = []
+    plain: list[list[Cell]] = []
     for result in results:
         by_name = {score.metric: score for score in result.scores}
         row: list[Cell] = [result.name, result.coverage.scored_turns]
         row += [by_name[name].count for name in counted]
         row += [_percent(by_name[name]) for name in shown]
         rows.append(row)
+        plain.append(row)
         if any(score.low is not None for score in result.scores):
             rows.append(["", *[""] * (1 + len(counted)), *(_between(by_name[name]) for name in shown)])
     right = frozenset(range(1, len(columns)))
-    return Table(columns, rows, right, notes=_notes(results, paper), tidy=_tidy(results))
+    notes = _notes(results, paper)
+    narrow = None
+    if len(plain) < len(rows):
+        less = [*notes[:-1], f"{notes[-1].replace(f'{_WITH} its', 'no room here for each')}"]
+        narrow = Table(columns, plain, right, notes=less)
+    return Table(columns, rows, right, notes=notes, tidy=_tidy(results), narrow=narrow)
 
 
 _COUNTS = {"JGA": "#M1", "TurnMatch": "#M2"}
@@ -74,6 +81,9 @@ def _notes(results: Sequence[Result], paper: bool) -> list[str]:
     return notes
 
 
+_WITH = "with each number"
+
+
 def _sure(results: Sequence[Result]) -> list[str]:
     """What the second line of each system is, and why some numbers have none."""
     scores = [score for result in results for score in result.scores]
@@ -83,7 +93,7 @@ def _sure(results: Sequence[Result]) -> list[str]:
     if not signature:
         return list(reasons)
     level = float(parts.get("level", "0.95"))
-    told = f"below each number its {100 * level:g} % interval, over dialogues drawn anew"
+    told = f"{_WITH} its {100 * level:g} % interval, over dialogues drawn anew"
     dropped = sum(score.dropped for score in scores)
     return [told, *reasons, *([f"{dropped} resamples undefined and left out"] if dropped else [])]
 

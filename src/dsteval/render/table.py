@@ -31,7 +31,8 @@ _LATEX = {
 class Table:
     """Columns with a heading each, rows of cells, and notes below.
 
-    ``right`` tells which columns hold numbers. ``tidy`` is the table
+    ``right`` tells which columns hold numbers. ``narrow`` stands in where a terminal has no room for this table
+    even if it is turned round. ``tidy`` is the table
     to write as CSV where that has another shape than the one for the eye; ``in_tidy`` marks one whose figures
     are in another's tidy table already.
     """
@@ -42,6 +43,7 @@ class Table:
     title: str = ""
     notes: list[str] = field(default_factory=list)
     tidy: Table | None = None
+    narrow: Table | None = None
     in_tidy: bool = False
 
     def transposed(self) -> Table:

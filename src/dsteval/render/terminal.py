@@ -31,11 +31,21 @@ def show(tables: list[Table], file: IO[str] | None = None) -> None:
     for table in tables:
         if table.title:
             out.print(Text(printable(table.title)), style="bold")
-        narrow = table.width() > out.width and len(table.rows) < len(table.columns)
-        out.print(_rich(table.transposed() if narrow else table))
+        table = _fitting(table, out.width)
+        out.print(_rich(table))
         for note in table.notes:
             # Not wrapped: a signature is there to be copied.
             out.print(Text(printable(note)), style="dim", soft_wrap=True)
+
+
+def _fitting(table: Table, width: int) -> Table:
+    """The table, turned round if it is too wide, or what stands in for it."""
+    if table.width() <= width or len(table.rows) >= len(table.columns):
+        return table
+    turned = table.transposed()
+    if turned.width() > width and table.narrow is not None:
+        return _fitting(table.narrow, width)
+    return turned
 
 
 def _rich(table: Table) -> RichTable:
