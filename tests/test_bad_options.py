@@ -110,9 +110,9 @@ def test_protocol_files(good: Path, content: bytes, parts: list[str]) -> None:
 def test_a_protocol_file_that_changed_is_read_again(good: Path) -> None:
     exact = (Path(dsteval.__file__).parent / "protocols" / "exact.toml").read_text()
     path = written(good.with_name("mine.toml"), exact)
-    assert dsteval.evaluate(None, good, protocol=str(path)).outcomes.n_slots == 30
+    assert dsteval.evaluate(None, good, protocol=str(path)).n_slots == 30
     written(path, exact.replace('slots = "auto"', "slots = 7"))
-    assert dsteval.evaluate(None, good, protocol=str(path)).outcomes.n_slots == 7
+    assert dsteval.evaluate(None, good, protocol=str(path)).n_slots == 7
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,7 @@ def test_schema_beside_the_data_is_the_slot_list() -> None:
     expected = ["Hotels_9-area", "Hotels_9-name", "Hotels_9-stars", "Flights_9-airline", "Flights_9-seats"]
     assert source.schema == expected
     result = dsteval.evaluate(FORMATS / "sgd/dev", FORMATS / "sgd/dev", metrics=["SlotAccuracy"])
-    assert result.outcomes.n_slots == 5
+    assert result.n_slots == 5
 
 
 def test_a_text_instead_of_a_list_is_that_one_value() -> None:

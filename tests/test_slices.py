@@ -191,7 +191,7 @@ def test_slices_by_turns_are_the_metrics_over_these_turns(corpus: Corpus, by: st
         mask = [[key == one.key for key in row] for row in keys]
         assert one.convention == "all"
         assert one.turns == sum(map(sum, mask))
-        assert_scores(one.scores, prepared, mask, result.outcomes.n_slots)
+        assert_scores(one.scores, prepared, mask, result.n_slots)
 
 
 def parts(result: dsteval.Result, convention: str, metric: str) -> tuple[int, int]:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from dsteval.explanation import explain as explain
     from dsteval.result import Result as Result
     from dsteval.result import Score as Score
+    from dsteval.saved import load as load
+    from dsteval.saved import merge as merge
+    from dsteval.spreading import spread as spread
 
 # Where each public name lives; imported when first used, so that `import dsteval` costs next to nothing. Every
 # metric of the registry is a name of the package as well: dsteval.FGA @ 0.5.
@@ -32,6 +35,9 @@ _HOMES = {
     "Turn": "dsteval.dialogue",
     "evaluate": "dsteval.evaluation",
     "explain": "dsteval.explanation",
+    "load": "dsteval.saved",
+    "merge": "dsteval.saved",
+    "spread": "dsteval.spreading",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -163,7 +163,7 @@ class Result:
             "slots": self.n_slots,
             "settings": self.settings,
             "reference": [self.reference.total, self.reference.dialogues],
-            "metrics": {text: str(self.metrics[text]) for text in self.counts},
+            "metrics": {text: str(metric) for text, metric in self.metrics.items()},
             "counts": {key: list(map(_trimmed, counts.tolist())) for key, counts in by_key.items()},
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -56,16 +57,19 @@ def is_saved(source: Source) -> bool:
     )
 
 
-def load(source: Source) -> list[Result]:
-    """The systems of a saved result.
+def load(source: str | Path | Source) -> list[Result]:
+    """The systems of a saved result, a path or an opened file.
 
     Raises ReadError for a file of another shape or without counts per dialogue, ProtocolError where a protocol has
     changed since in a way that moves numbers.
     """
+    source = source if isinstance(source, Source) else Source.open(source)
     try:
         document = msgspec.json.decode(source.data, type=_Document)
-    except msgspec.ValidationError as error:
-        raise ReadError(where=source.name, expected="a result that score -o wrote", found=str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ReadError(
+            where=source.name, expected="a result that score -o wrote", found=str(error).replace("`", "'")
+        ) from None
     if document.schema != SCHEMA:
         raise ReadError(where=source.name, expected=f"schema {SCHEMA}", found=f"schema {document.schema}")
     if not document.systems:
@@ -92,7 +96,8 @@ def _result(system: _System, where: str) -> Result:
         )
     _check_protocol(system.protocol, held.settings, where)
     metrics = {text: parse(resolved) for text, resolved in held.metrics.items()}
-    lacking = [text for text, metric in metrics.items() if count_text(metric) not in counts]
+    defined = {one["metric"] for one in system.scores if not one.get("why")}
+    lacking = [text for text, metric in metrics.items() if text in defined and count_text(metric) not in counts]
     if lacking:
         raise ReadError(where=where, expected="the counts of each metric", found=f"none of {first_few(lacking)}")
     return Result(
@@ -107,7 +112,7 @@ def _result(system: _System, where: str) -> Result:
         Fingerprint.of(*held.reference),
         held.settings,
         None,
-        {text: counts[count_text(metric)] for text, metric in metrics.items()},
+        {text: counts[key] for text, metric in metrics.items() if (key := count_text(metric)) in counts},
         metrics,
         tuple(system.notes),
     )
@@ -147,7 +152,7 @@ def recounted(result: Result, metrics: Sequence[str | Metric] | None, intervals:
     for one in result.metrics if metrics is None else metrics:
         metric = parse(one) if isinstance(one, str) else one.checked()
         wanted[str(metric)] = result.metrics.get(str(metric)) or _resolved(result, metric)
-    by_text = {count_text(metric): result.counts[text] for text, metric in result.metrics.items()}
+    by_text = {count_text(result.metrics[text]): counts for text, counts in result.counts.items()}
     old = {score.metric: score for score in result.scores}
     counts: dict[str, Counts] = {}
     for text, metric in wanted.items():

@@ -76,7 +76,7 @@ def test_default(shared: Path, name: str) -> None:
     expected = dict(case["expect"])
     turns = sum(map(len, case["gold"].values()))
     result = score(case, [*expected])
-    assert (result.coverage.scored_turns, result.outcomes.n_slots) == (turns, 30)
+    assert (result.coverage.scored_turns, result.n_slots) == (turns, 30)
     assert expected.pop("turns", turns) == turns
     assert_expected(result, {key: value for key, value in expected.items() if "[" not in key})
     assert_ends(case["gold"], case["pred"], updates=case["pred_format"] == "updates")

@@ -95,7 +95,7 @@ def test_predicting_nothing_on_multiwoz_21(multiwoz21: list[dsteval.Dialogue]) -
     nothing: dict[str, list[dict[str, str]]] = {d.id: [{}] * len(d.turns) for d in multiwoz21}
     result = dsteval.evaluate(multiwoz21, nothing, metrics=["SlotAccuracy", "SlotRecall", "SlotPrecision"])
     assert (result.coverage.scored_dialogues, result.coverage.scored_turns) == (1000, 7372)
-    assert (per_cent(result, "SlotAccuracy"), result.outcomes.n_slots) == (81.08, 30)
+    assert (per_cent(result, "SlotAccuracy"), result.n_slots) == (81.08, 30)
     assert (result["SlotRecall"].value, result["SlotPrecision"].value) == (0.0, None)
 
 

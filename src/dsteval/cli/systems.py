@@ -39,7 +39,7 @@ def systems(
     for name, path in _named(files):
         source = open_shown(path)
         if is_saved(source):
-            _check_saved(source, ref, by, settings)
+            _check_saved(source, by, settings)
             loaded = [recounted(one, metrics or None, run.intervals) for one in load(source)]
             _check_protocol(source, loaded, protocol)
             results += [_called(loaded[0], name)] if len(loaded) == 1 and name else loaded
@@ -87,10 +87,9 @@ def _called(result: Result, name: str) -> Result:
     return replace(result, name=name)
 
 
-def _check_saved(source: Source, ref: str | None, by: Sequence[str], settings: Settings) -> None:
+def _check_saved(source: Source, by: Sequence[str], settings: Settings) -> None:
     """Raise OptionError for options that need the predictions again."""
     given = {
-        "--ref": ref,
         "--by": by,
         "--set": settings.get("settings"),
         "--updates": settings.get("updates"),
