@@ -43,6 +43,7 @@ def test_every_number_of_the_original_scorer(shared: Path, mode: str) -> None:
         by=["service", "domain", "group"],
         train_schema=sgd / "train_schema.json",
     )
+    assert result.outcomes is not None
     assert (len(result.outcomes), result.coverage.scored_turns) == (expected["frames"], expected["user_turns"])
     assert result.coverage.scored_dialogues == expected["dialogues"]
     groups = {"seen": "#SEEN_SERVICES", "unseen": "#UNSEEN_SERVICES"}
