@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 from dsteval.dialogue import Dialogue, Side, Turn, canonical_id
-from dsteval.errors import AlignmentError, first_few
+from dsteval.errors import AlignmentError, OptionError, first_few, unknown
 from dsteval.fingerprint import Fingerprint
 from dsteval.overlap import no_overlap
 from dsteval.prepare import State, written_states
 from dsteval.protocol import Scope
 
-__all__ = ["Aligner", "Coverage", "Policy", "user_turns"]
+__all__ = ["Aligner", "Coverage", "Extra", "Missing", "Policy", "user_turns"]
 
 
 @dataclass
@@ -65,6 +65,10 @@ StatesOf = Callable[[Dialogue], list[State]]
 """Prepares the reference states of a dialogue, to tell whether two references differ."""
 
 
+Missing: TypeAlias = Literal["error", "empty", "skip"]
+Extra: TypeAlias = Literal["error", "ignore"]
+
+
 @dataclass(frozen=True)
 class Policy:
     """What is done where one side lacks what the other has.
@@ -74,8 +78,13 @@ class Policy:
     ``error`` or ignored and named.
     """
 
-    missing: Literal["error", "empty", "skip"] = "error"
-    extra: Literal["error", "ignore"] = "error"
+    missing: Missing = "error"
+    extra: Extra = "error"
+
+    def __post_init__(self) -> None:
+        for option, value, taken in (("missing", self.missing, Missing), ("extra", self.extra, Extra)):
+            if value not in get_args(taken):
+                raise OptionError(unknown(f"value of --{option}", value, list(get_args(taken))))
 
 
 class Aligner:

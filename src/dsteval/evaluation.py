@@ -8,7 +8,7 @@ from typing import Literal, TypedDict, Unpack
 
 from dsteval import readers
 from dsteval._version import __version__
-from dsteval.align import Aligner, Policy
+from dsteval.align import Aligner, Extra, Missing, Policy
 from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ProtocolError, unknown
@@ -109,8 +109,8 @@ class Settings(TypedDict, total=False):
     format: str | None
     ref_format: str | None
     ref_field: str | None
-    missing: Literal["error", "empty", "skip"]
-    extra: Literal["error", "ignore"]
+    missing: Missing
+    extra: Extra
     slots: int | Sequence[str] | None
     domain_lambda: Mapping[str, float]
     changes: bool
@@ -141,7 +141,7 @@ class Evaluation:
             raise OptionError(where="settings", expected="a list of table.key=value", found=repr(settings))
         self.protocol = chosen.with_settings(settings) if settings else chosen
         self.options = options
-        self.policy = _policy(options)
+        self.policy = Policy(options.get("missing", "error"), options.get("extra", "error"))
         self.intervals = Intervals(
             options.get("ci", 0.95),
             options.get("resamples", 1000),
@@ -388,14 +388,3 @@ def _at_lambda(metrics: Mapping[str, Metric], plain: Metric, number: float) -> d
     if not any(metric.name == "FGA" for metric in wanted.values()):
         wanted[str(FGA @ number)] = plain @ number
     return wanted
-
-
-def _policy(options: Settings) -> Policy:
-    policy = Policy(options.get("missing", "error"), options.get("extra", "error"))
-    for option, value, known in (
-        ("missing", policy.missing, ["error", "empty", "skip"]),
-        ("extra", policy.extra, ["error", "ignore"]),
-    ):
-        if value not in known:
-            raise OptionError(unknown(f"value of --{option}", value, known))
-    return policy

@@ -85,8 +85,8 @@ def over_lambda(
 ) -> LambdaRanking:
     """FGA of each system at every lambda from 0 to infinity: curves, exact crossings, leaders.
 
-    ``variant`` is one of FGA's; by default that of the results' own FGA. ``lambdas`` are shown beside 0, 0.25, 0.5,
-    0.75, 1, 2 and inf. The order of two systems is settled by integers, not by rounded values.
+    ``variant`` is one of FGA's; by default that of the results' own FGA. ``lambdas`` are shown beside 0, 0.25,
+    0.5, 0.75, 1, 2 and inf. The order of two systems is settled by integers, not by rounded values.
 
     Raises MetricError where a result has not counted FGA in that variant, and as ``rows.rows`` for results that
     cannot stand side by side.

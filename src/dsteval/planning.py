@@ -139,13 +139,13 @@ def _pair(
     return PlannedPair(text, a, b, _known(difference), _known(own), None, None, None, note)
 
 
-def _planned(
-    pair: PlannedPair, dialogues: int, asked: float | None, alpha: float, power: float
-) -> PlannedPair:
+def _planned(pair: PlannedPair, dialogues: int, asked: float | None, alpha: float, power: float) -> PlannedPair:
     if pair.sigma is None or pair.difference is None:
         return _with(pair, asked, None, None, pair.note)
     if pair.sigma == 0:
-        return _with(pair, asked, None, None, "the systems differ by the same in every dialogue: nothing to plan by")
+        return _with(
+            pair, asked, None, None, "the systems differ by the same in every dialogue: nothing to plan by"
+        )
     told = detectable(pair.sigma, dialogues, alpha, power)
     target = asked if asked is not None else abs(pair.difference)
     if not target:
@@ -156,6 +156,4 @@ def _planned(
 def _with(
     pair: PlannedPair, target: float | None, needed: int | None, detectable: float | None, note: str
 ) -> PlannedPair:
-    return PlannedPair(
-        pair.metric, pair.a, pair.b, pair.difference, pair.sigma, target, needed, detectable, note
-    )
+    return PlannedPair(pair.metric, pair.a, pair.b, pair.difference, pair.sigma, target, needed, detectable, note)

@@ -93,8 +93,8 @@ def over_protocols(
     """Rank systems under every protocol that applies to all of them, or those in ``protocols``.
 
     A metric is what each protocol means by it. ``progress`` is called with each protocol's name; the other
-    options are those of ``evaluate``. Raises the DstevalError of the first protocol where none applies, OptionError
-    for fewer than two systems.
+    options are those of ``evaluate``. Raises the DstevalError of the first protocol where none applies,
+    OptionError for fewer than two systems.
     """
     if len(systems) < 2:
         raise OptionError(where="systems", expected="2 or more", found=str(len(systems)))
@@ -351,9 +351,7 @@ def discriminative_power(
     )
 
 
-def _separation(
-    lined: Rows, text: str, drawn: Sequence[Array | None], level: float, alpha: float
-) -> Separation:
+def _separation(lined: Rows, text: str, drawn: Sequence[Array | None], level: float, alpha: float) -> Separation:
     points = lined.points(text)
     tests = []
     for a, b in combinations(range(len(points)), 2):
@@ -365,13 +363,13 @@ def _separation(
             tests.append((a, b, told.difference, told.interval.low, told.interval.high, told.p))
     plain = [test[-1] for test in tests]
     adjusted = paired.holm(plain)
-    pairs = tuple(
-        Pair(lined.systems[a], lined.systems[b], *map(_known, numbers), _known(holm))
-        for (a, b, *numbers), holm in zip(tests, adjusted, strict=True)
-    )
+    pairs = []
+    for (a, b, *numbers), holm in zip(tests, adjusted, strict=True):
+        difference, low, high, p = map(_known, numbers)
+        pairs.append(Pair(lined.systems[a], lined.systems[b], difference, low, high, p, _known(holm)))
     share, after = (ranking.discriminative_power(values, alpha) for values in (plain, adjusted))
     return Separation(
-        text, pairs, share.pairs, share.separated, _known(share.share), after.separated, _known(after.share)
+        text, tuple(pairs), share.pairs, share.separated, _known(share.share), after.separated, _known(after.share)
     )
 
 

@@ -41,8 +41,8 @@ class Repeated:
 class Agreed:
     """How runs agree on which turns are right, in shares of turns.
 
-    ``pairs`` [runs][runs]: turns that two runs have both right or both wrong, ``mean`` that of all pairs. ``kappa``
-    (Fleiss) is None where every run has every turn right, or every turn wrong.
+    ``pairs`` [runs][runs]: turns that two runs have both right or both wrong, ``mean`` that of all pairs.
+    ``kappa`` (Fleiss) is None where every run has every turn right, or every turn wrong.
     """
 
     pairs: tuple[tuple[float, ...], ...]
@@ -80,7 +80,7 @@ def repeated(results: Sequence[Result], metrics: Sequence[str | Metric] | None =
     agreed = None if saved else _agreed([_right(one, place) for one, place in _placed(results)])
     note = ""
     if saved:
-        note = f"agreement needs the predictions: {first_few(saved)} saved, of which only counts per dialogue are left"
+        note = f"agreement needs predictions, and of a saved result only counts are left ({first_few(saved)})"
     return Repeats(lined.systems, lined.dialogues, lined.turns, found, agreed, note)
 
 

@@ -57,14 +57,20 @@ class Rows(NamedTuple):
         }
 
 
-def rows(results: Sequence[Result], metrics: Sequence[str | Metric] | None = None, *, fewest: int = 2) -> Rows:
+def rows(
+    results: Sequence[Result],
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    fewest: int = 2,
+    references: bool = True,
+) -> Rows:
     """The counts of ``metrics`` (default: those of the first result) in one order of dialogues.
 
     Raises AlignmentError for results on other dialogues, turns or references, or of another protocol,
     OptionError for fewer than ``fewest`` results or two of one name, MetricError for a metric that one of the
-    results did not count.
+    results did not count. Without ``references`` these may differ.
     """
-    check_same_rows(results, fewest)
+    check_same_rows(results, fewest, references=references)
     wanted = list(results[0].metrics) if metrics is None else metrics
     again = [recounted(one, wanted, NO_INTERVALS) for one in results]
     if _BY_SLOTS.intersection(metric.name for metric in again[0].metrics.values()):

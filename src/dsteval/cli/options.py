@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from dsteval.align import Extra, Missing
 from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.inputs import open_source
 from dsteval.protocol import MOST_SLOTS
@@ -142,13 +143,13 @@ def coverage_options(command: F) -> F:
         [
             option(
                 "--missing",
-                type=OneOf("--missing", ["error", "empty", "skip"]),
+                type=OneOf("--missing", get_args(Missing)),
                 default="error",
                 help="A reference dialogue without prediction: refuse, score as empty, or leave out and name.",
             ),
             option(
                 "--extra",
-                type=OneOf("--extra", ["error", "ignore"]),
+                type=OneOf("--extra", get_args(Extra)),
                 default="error",
                 help="A predicted dialogue without reference: refuse, or ignore and name.",
             ),

@@ -1,0 +1,41 @@
+"""Predictions that cost nothing, made from the reference: what a system must beat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dsteval.dialogue import Dialogue, Frame, Items, Turn
+
+__all__ = ["BASELINES", "baseline"]
+
+BASELINES = {"nothing": "(nothing)", "before": "(turn before)"}
+"""By their names the rows: every state empty; the reference state of the turn before."""
+
+
+def baseline(kind: str, references: Iterable[Dialogue]) -> Iterator[Dialogue]:
+    """The predictions of a baseline for every dialogue of the reference.
+
+    A frame of "before" has the last state of its service, empty where there is none yet. A reference of updates
+    gives updates: shifted by a turn they make the states of the turn before.
+
+    >>> turns = [Turn(0, ref=[("hotel-area", "east")]), Turn(1, ref=[])]
+    >>> [turn.pred for turn in next(baseline("before", [Dialogue("x", turns)])).turns]
+    [[], [('hotel-area', 'east')]]
+    """
+    for dialogue in references:
+        before: Items = []
+        last: dict[str, Items] = {}
+        turns = []
+        for turn in dialogue.turns:
+            made = Turn(turn.number, pred=before)
+            if turn.ref_frames is not None:
+                held: dict[str, Items] = {frame.service: [] for frame in turn.ref_frames} | last
+                made = Turn(turn.number, pred_frames=[Frame(service, items) for service, items in held.items()])
+            turns.append(made)
+            if kind == "before":
+                before = turn.ref or []
+                last |= {frame.service: frame.items for frame in turn.ref_frames or ()}
+        updates = ("pred",) if "ref" in dialogue.updates else ()
+        yield Dialogue(
+            dialogue.id, turns, dialogue.doubles, updates, dialogue.gaps, dialogue.alone, dialogue.keyed
+        )

@@ -1,0 +1,374 @@
+"""Two systems or more on the same dialogues: how far apart they are, and whether that means anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, product
+from typing import Any, Unpack
+
+import numpy as np
+
+from dsteval import readers
+from dsteval.baselines import BASELINES, baseline
+from dsteval.dialogue import Dialogue, canonical_id
+from dsteval.differences import TESTS, Difference, Shared, differences
+from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, unknown
+from dsteval.evaluation import Settings, evaluate
+from dsteval.inputs import Input, open_input, read_references
+from dsteval.intervals import NO_INTERVALS, Intervals
+from dsteval.metrics import Metric, parse
+from dsteval.protocol import Protocol
+from dsteval.readers import Source
+from dsteval.result import Result, document
+from dsteval.saved import is_saved, load, recounted
+from dsteval.stats.bootstrap import TOLERANCE
+
+__all__ = ["ALPHA", "BASELINES", "TESTS", "Comparison", "Difference", "compare", "intervals_of"]
+
+ALPHA = 0.05
+"""A system is marked as worse than the best where its p, after Holm, is at most this."""
+
+_OVER_S = frozenset({"SlotAccuracy", "NonePrecision", "NoneRecall", "NoneF1"})  # |S| is part of what they count
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Systems on the same dialogues, and what tells them apart; ``comparison["JGA", "a", "b"]`` is one Difference.
+
+    ``baselines`` take no part in ``differences``. ``notes`` tell of dialogues that were left out.
+    """
+
+    systems: tuple[Result, ...]
+    differences: tuple[Difference, ...]
+    baselines: tuple[Result, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, key: tuple[str, str, str]) -> Difference:
+        """Metric, a, b. Raises MetricError for what was not compared."""
+        metric, a, b = key
+        for one in self.differences:
+            if one.metric == metric and {one.a, one.b} == {a, b}:
+                return one if one.a == a else one.turned()
+        raise MetricError(f"No comparison of {a!r} and {b!r} by {metric!r}.")
+
+    def best(self, metric: str) -> list[str]:
+        """The systems with the highest value, more than one where they tie."""
+        values = {one.name: one[metric].value for one in self.systems}
+        top = max((value for value in values.values() if value is not None), default=math.nan)
+        return [name for name, value in values.items() if value is not None and value >= top - TOLERANCE]
+
+    def behind(self, metric: str) -> list[str]:
+        """The systems that are significantly worse than each of the best, at 5 % after Holm."""
+        p = {frozenset((d.a, d.b)): d.p_holm for d in self.differences if d.metric == metric}
+        best = self.best(metric)
+        others = [one.name for one in self.systems if best and one.name not in best]
+        return [name for name in others if all(_at_most(p.get(frozenset((name, top))), ALPHA) for top in best)]
+
+    def to_dict(self, keep: bool = False) -> dict[str, Any]:
+        """The JSON document; ``keep`` puts the counts per dialogue in, so that it can be loaded again."""
+        whole = document(self.systems, keep) | {"comparisons": [asdict(one) for one in self.differences]}
+        return whole | ({"baselines": [one.system() for one in self.baselines]} if self.baselines else {})
+
+    def __str__(self) -> str:
+        width = max((len(f"{d.metric}  {d.a} - {d.b}") for d in self.differences), default=0)
+        return "\n".join([*self.notes, *(_line(one, width) for one in self.differences)])
+
+
+def _at_most(p: float | None, alpha: float) -> bool:
+    return p is not None and p <= alpha
+
+
+def _line(one: Difference, width: int) -> str:
+    head = f"{f'{one.metric}  {one.a} - {one.b}':<{width}}"
+    if one.difference is None:
+        return f"{head}  undefined: {one.note}"
+    between = "" if one.low is None or one.high is None else f"  [{100 * one.low:+.2f}, {100 * one.high:+.2f}]"
+    p = "" if one.p_holm is None else f"  p {one.p:.4f}, after Holm {one.p_holm:.4f}"
+    return f"{head}  {100 * one.difference:+.2f}{between}{p}"
+
+
+def intervals_of(settings: Settings) -> Intervals:
+    """How intervals are made by these settings. Raises OptionError for values that make no sense."""
+    return Intervals(
+        settings.get("ci", 0.95),
+        settings.get("resamples", 1000),
+        settings.get("seed", 12345),
+        settings.get("interval", "percentile"),
+    )
+
+
+def compare(
+    systems: Mapping[str, Input | Result] | Sequence[Result],
+    ref: Input | None = None,
+    *,
+    metrics: Sequence[str | Metric] | None = None,
+    protocol: str | Protocol = "exact",
+    common: bool = False,
+    against: Sequence[Result] = (),
+    baselines: Sequence[str] = (),
+    test: str = "bootstrap",
+    **settings: Unpack[Settings],
+) -> Comparison:
+    """Compare systems on the same reference, dialogue by dialogue.
+
+    ``systems`` are Results, or by name whatever ``evaluate`` takes, Results, and saved results. ``common`` leaves
+    out the dialogues that not all of them have, which is refused otherwise. ``against``: pairs are made with
+    these, and only with these. ``baselines`` adds rows without tests, "nothing" and "before" (BASELINES); they
+    need the reference. ``test`` is "bootstrap" or "permutation". Dialogues are paired by id; all metrics and
+    systems are resampled over the same draws, and so are the differences, so that an interval of a difference is
+    narrower than those of the two systems suggest.
+
+    Raises AlignmentError where the systems cannot be compared: other references, protocols, |S| (where a metric
+    counts it), tables or dialogues; OptionError for fewer than two systems, and as ``evaluate`` does.
+
+    >>> ref = {"x": [{"hotel-area": "north"}], "y": [{"hotel-area": "east"}, {"hotel-area": "west"}]}
+    >>> found = compare({"good": ref, "bad": {"x": [{}], "y": [{}, {}]}}, ref, metrics=["JGA"])
+    >>> found["JGA", "good", "bad"].difference, found.best("JGA")
+    (1.0, ['good'])
+    """
+    intervals = intervals_of(settings)
+    for word, kind, known in ((test, "test", TESTS), *((one, "baseline", tuple(BASELINES)) for one in baselines)):
+        if word not in known:
+            raise OptionError(unknown(kind, word, known))
+    if isinstance(systems, Mapping):
+        reference = None if ref is None else open_input(ref, "reference")
+        ref = reference if reference is None or isinstance(reference, Source) else list(reference)
+        first, results = _scored(systems, ref, metrics, protocol, _lenient(settings, common))
+        if ref is None and first is not None:
+            ref, settings = first, {**settings, "ref_format": settings.get("format")}
+    else:
+        results = list(systems)
+    results += against
+    _check_names(results)
+    results = _narrowed(results, metrics)
+    for one in results[1:]:
+        _check_alike(results[0], one)
+    order, note = _order(results, common)
+    parts = [_part(one, order, note) for one in results]
+    rows = [_baseline(name, parts, order, ref, protocol, settings) for name in dict.fromkeys(baselines)]
+    shared = Shared.over(intervals, parts)
+    done = tuple(recounted(one, [score.metric for score in one.scores], shared) for one in parts)
+    fresh = len(done) - len(against)
+    pairs = product(done[:fresh], done[fresh:]) if against else combinations(done, 2)
+    found = tuple(differences(list(pairs), shared, test))
+    return Comparison(done, found, tuple(rows), (note,) if note else ())
+
+
+def _lenient(settings: Settings, common: bool) -> Settings:
+    """Without intervals, made later for all at once; dialogues that a system lacks are none of the common ones."""
+    own: Settings = {**settings, "ci": None}
+    if common and own.get("missing", "error") == "error":
+        own["missing"] = "skip"
+    return own
+
+
+def _scored(
+    systems: Mapping[str, Input | Result],
+    ref: Any,
+    metrics: Sequence[str | Metric] | None,
+    protocol: str | Protocol,
+    settings: Settings,
+) -> tuple[Source | None, list[Result]]:
+    """Every system's result, and the first file of predictions, which may hold the reference as well."""
+    first: Source | None = None
+    results: list[Result] = []
+    for name, value in systems.items():
+        if isinstance(value, Result):
+            results.append(replace(value, name=name))
+            continue
+        source = open_input(value, "predictions")
+        if isinstance(source, Source) and is_saved(source):
+            loaded = load(source)
+            results += [replace(loaded[0], name=name)] if len(loaded) == 1 else loaded
+            continue
+        if isinstance(source, Source):
+            first = first or source
+        results.append(evaluate(ref, source, metrics=metrics, protocol=protocol, name=name, **settings))
+    return first, results
+
+
+def _check_names(results: Sequence[Result]) -> None:
+    if len(results) < 2:
+        raise OptionError(where="compare", expected="two systems or more", found=str(len(results)))
+    names = [one.name for one in results]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise OptionError(
+            where="compare",
+            expected="systems of different names",
+            found=f"{twice!r} twice",
+            remedy="Name them apart, like ours=a.json.",
+        )
+
+
+def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None) -> list[Result]:
+    """The results with the metrics that are asked for, or those that all of them have."""
+    if isinstance(metrics, str):
+        raise OptionError(where="metrics", expected="a list of metrics", found=repr(metrics))
+    if metrics is None:
+        texts = [score.metric for score in results[0].scores]
+        for other in results[1:]:
+            odd = set(texts) ^ {score.metric for score in other.scores}
+            if odd:
+                raise AlignmentError(
+                    where=_beside(results[0], other),
+                    expected="the same metrics",
+                    found=f"{', '.join(sorted(odd))} in one of them only",
+                    remedy="Say which with --metric, or score one of them again.",
+                )
+    else:
+        texts = [str(parse(one) if isinstance(one, str) else one.checked()) for one in metrics]
+    defined = [replace(one, metrics={text: one.metrics[text] for text in one.counts}) for one in results]
+    return [recounted(one, texts, NO_INTERVALS) for one in defined]
+
+
+def _beside(first: Result, other: Result) -> str:
+    return f"{other.name} beside {first.name}"
+
+
+def _parts(result: Result) -> dict[str, str]:
+    """The parts of a signature without the metric, by their names."""
+    rest = result.scores[0].signature.split("|")[1:]
+    return {key: value for key, _, value in (part.partition(":") for part in rest)}
+
+
+def _check_alike(first: Result, other: Result) -> None:
+    """Raise AlignmentError where numbers of the two cannot be held side by side."""
+    own, theirs = _parts(first), _parts(other)
+    tables = [
+        (name, own.get(name, "none"), theirs.get(name, "none")) for name in ("variants", "ontology", "schema")
+    ]
+    facts = [
+        ("protocol", f"{first.protocol} ({first.settings})", f"{other.protocol} ({other.settings})"),
+        ("reference", _labels(first), _labels(other)),
+        *tables,
+    ]
+    if any(metric.name in _OVER_S for metric in first.metrics.values()):
+        facts.append(("|S|", str(first.n_slots), str(other.n_slots)))
+    remedies = {
+        "protocol": "Score both under one protocol, with --protocol and --set as they were.",
+        "reference": "Score both against one file, with --ref.",
+        "|S|": "Set it for both with --slots, or ask for metrics that do not count it.",
+    }
+    for what, expected, found in facts:
+        if expected != found:
+            raise AlignmentError(
+                where=_beside(first, other),
+                expected=f"the same {what}, {expected}",
+                found=found,
+                remedy=remedies.get(what, "Give both the same table."),
+            )
+
+
+def _labels(result: Result) -> str:
+    return (
+        f"{result.reference} of {result.reference.dialogues} dialogues" if result.reference.dialogues else "none"
+    )
+
+
+def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
+    """The dialogues that all systems have, and what was left out for that.
+
+    They stand in the systems' order where that is one, else sorted, so that it does not matter who comes first.
+    Raises AlignmentError where systems cover different dialogues and ``common`` is not asked for.
+    """
+    held = [dict(zip(map(canonical_id, one.dialogues), one.turns, strict=True)) for one in results]
+    shared = {key for key, turns in held[0].items() if all(other.get(key) == turns for other in held[1:])}
+    written = {canonical_id(name): name for one in results for name in one.dialogues}
+    odd = [name for key, name in written.items() if key not in shared]
+    if odd and not common:
+        lacking = [[name for key, name in written.items() if key not in own] for own in held]
+        listed = [
+            f"{one.name} lacks {len(names)} ({first_few(names)})"
+            for one, names in zip(results, lacking, strict=True)
+            if names
+        ]
+        uneven = [name for key, name in written.items() if len({own[key] for own in held if key in own}) > 1]
+        listed += [f"other numbers of turns in {len(uneven)} ({first_few(uneven)})"] if uneven else []
+        raise AlignmentError(
+            where="compare",
+            expected="systems that cover the same dialogues",
+            found="; ".join(listed),
+            extent=f"{len(odd)} of {len(written)} dialogues",
+            remedy="Compare what all of them have with --common.",
+        )
+    if not shared:
+        raise AlignmentError(where="compare", expected="a dialogue that all systems have", found="none")
+    orders = [[key for key in own if key in shared] for own in held]
+    order = orders[0] if all(one == orders[0] for one in orders) else sorted(shared)
+    if not odd:
+        return order, ""
+    coverage = results[0].coverage
+    turns = sum(held[0][key] for key in order)
+    return order, (
+        f"COMMON PART ONLY: {len(order)} of {coverage.ref_dialogues} dialogues, {turns} of {coverage.ref_turns} "
+        f"turns, those that all systems have; {len(odd)} that some have left out ({first_few(odd)})"
+    )
+
+
+def _part(result: Result, order: Sequence[str], note: str) -> Result:
+    """A result with these dialogues in this order; ``note`` tells that others were left out."""
+    place = {canonical_id(name): row for row, name in enumerate(result.dialogues)}
+    rows = np.array([place[key] for key in order])
+    if not note and np.array_equal(rows, np.arange(len(place))):
+        return result
+    chosen = {id(counts): counts[rows] for counts in result.counts.values()}
+    coverage, scores = result.coverage, result.scores
+    turns = tuple(result.turns[row] for row in rows)
+    if note:
+        dropped = [result.dialogues[row] for key, row in place.items() if key not in set(order)]
+        left_out = [*coverage.left_out, *dropped]
+        coverage = replace(coverage, scored_dialogues=len(rows), scored_turns=sum(turns), left_out=left_out)
+        parts = _parts(result)
+        version = parts.pop("v")
+        parts |= {
+            "turns": f"{coverage.scored_turns}/{coverage.ref_turns}",
+            "common": f"{len(rows)}/{coverage.ref_dialogues}",
+            "v": version,
+        }
+        rest = "|".join(f"{key}:{value}" for key, value in parts.items())
+        scores = tuple(replace(one, signature=f"{one.metric}|{rest}") for one in scores)
+    return replace(
+        result,
+        coverage=coverage,
+        scores=scores,
+        dialogues=tuple(result.dialogues[row] for row in rows),
+        turns=turns,
+        outcomes=None,
+        counts={text: chosen[id(counts)] for text, counts in result.counts.items()},
+        notes=(note, *result.notes) if note else result.notes,
+        slices=() if note else result.slices,
+    )
+
+
+def _baseline(
+    kind: str,
+    systems: Sequence[Result],
+    order: Sequence[str],
+    ref: Any,
+    protocol: str | Protocol,
+    settings: Settings,
+) -> Result:
+    """A baseline's result on the dialogues that are compared. Raises OptionError without a reference at hand."""
+    first = systems[0]
+    if ref is None:
+        raise OptionError(
+            where="--baselines",
+            expected="the reference, of which the baselines are made",
+            found="saved results only, which hold counts",
+            remedy="Give it with --ref.",
+        )
+    own: Settings = {**settings, "ci": None}
+    for name in ("format", "updates", "missing", "extra", "changes"):
+        own.pop(name, None)
+    if own.get("slots") is None and len({one.n_slots for one in systems}) == 1:
+        own["slots"] = first.n_slots  # what the systems predict may have widened it
+    source = open_input(ref, "reference")
+    held = read_references(source, own.get("ref_format"), readers.Options(False, own.get("ref_field")))
+    made: Iterator[Dialogue] = baseline(kind, held)
+    metrics = [score.metric for score in first.scores]
+    found = evaluate(source, made, metrics=metrics, protocol=protocol, name=BASELINES[kind], **own)
+    _check_alike(first, found)
+    return replace(_part(found, order, ""), notes=(), source="")

@@ -1,0 +1,227 @@
+"""The tables of rankings, runs, two references and plans."""
+
+from __future__ import annotations
+
+import math
+
+from dsteval.planning import Plan
+from dsteval.rankings import Discrimination, LambdaRanking, ProtocolRanking, ResampleRanking
+from dsteval.references import Change, Example, ReferenceChange
+from dsteval.render.table import Cell, Table
+from dsteval.repeats import Repeats
+
+__all__ = [
+    "discrimination_tables",
+    "lambda_tables",
+    "plan_tables",
+    "protocol_tables",
+    "reference_tables",
+    "repeats_tables",
+    "resample_tables",
+]
+
+_DASH = "\N{EN DASH}"
+
+
+def lambda_tables(ranking: LambdaRanking) -> list[Table]:
+    """The curves, who leads where, and where each pair crosses."""
+    rows: list[list[Cell]] = [
+        [name, *map(_points, curve)] for name, curve in zip(ranking.systems, ranking.curves, strict=True)
+    ]
+    columns = ["system", *(f"FGA@{number:g}" for number in ranking.lambdas)]
+    told = f"per cent, variant {ranking.variant}; {ranking.dialogues} dialogues, {ranking.turns} turns"
+    notes = [f"{told}; FGA@0 is JGA, FGA@inf TurnMatch", *ranking.notes]
+    curves = Table(columns, rows, _numbers(columns), "FGA over lambda", notes)
+    leads: list[list[Cell]] = [["0 (JGA)", ", ".join(ranking.at_zero)]]
+    for lead in ranking.leaders:
+        leads.append([_between(lead.low, lead.high), ", ".join(lead.systems)])
+    leads.append(["inf (TurnMatch)", ", ".join(ranking.at_infinity)])
+    crossed: list[list[Cell]] = []
+    for one in ranking.crossings:
+        points = "one curve" if one.identical else ", ".join(f"{point:.4f}" for point in one.points) or "nowhere"
+        crossed.append([one.a, one.b, points])
+    return [curves, Table(["lambda", "leads"], leads), Table(["a", "b", "cross at lambda"], crossed)]
+
+
+def _between(low: float, high: float) -> str:
+    return f"{low:.4g} {_DASH} {'inf' if math.isinf(high) else f'{high:.4f}'}"
+
+
+def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
+    """Value and rank of each system under each protocol, how often each leads, and protocols that do not apply."""
+    columns = ["protocol", *ranking.systems, "tau", "order that changes"]
+    rows: list[list[Cell]] = []
+    for one in ranking.protocols:
+        cells = (f"{_points(value)} ({rank})" for value, rank in zip(one.values, one.ranks, strict=True))
+        tau = None if one.tau is None else f"{one.tau:.2f}"
+        rows.append([one.protocol, *cells, tau, ", ".join(f"{a}/{b}" for a, b in one.swapped)])
+    firsts: list[Cell] = [
+        "leads",
+        *(f"{times:.4g} of {len(ranking.protocols)}" for times in ranking.firsts),
+        "",
+        "",
+    ]
+    note = f"{ranking.metric} in per cent (rank); tau and changes against {ranking.base}; ties share a lead"
+    right = frozenset(range(1, len(columns) - 1))
+    tables = [Table(columns, [*rows, firsts], right, f"{ranking.metric} under every protocol", [note])]
+    if ranking.not_applicable:
+        tables.append(_not_applicable(ranking.not_applicable))
+    return tables
+
+
+def _not_applicable(reasons: dict[str, str]) -> Table:
+    """The protocols that do not apply, those with one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        by_reason.setdefault(why.replace(f"protocol {name}", "the protocol"), []).append(name)
+    rows: list[list[Cell]] = [[", ".join(names), why] for why, names in by_reason.items()]
+    return Table(["does not apply", "why"], rows)
+
+
+def resample_tables(ranking: ResampleRanking) -> list[Table]:
+    """How often each system is best, and takes each rank, by every metric."""
+    ranks = ["best", *(f"rank {number}" for number in range(2, 1 + len(ranking.systems)))]
+    columns = ["metric", "system", "value", *ranks]
+    rows: list[list[Cell]] = []
+    notes = [f"per cent; shares of {ranking.resamples} resamples of {ranking.dialogues} dialogues, ties shared"]
+    for one in ranking.metrics:
+        for place, (system, value) in enumerate(zip(ranking.systems, one.values, strict=True)):
+            own = [None] * len(ranks) if one.ranks is None else map(_points, one.ranks[place])
+            rows.append([one.metric, system, _points(value), *own])
+        notes += [f"{one.metric}: {one.note}"] if one.note else []
+        notes += [f"{one.metric}: {one.dropped} resamples undefined and left out"] if one.dropped else []
+    return [Table(columns, rows, frozenset(range(2, len(columns))), "Ranks over resamples", notes)]
+
+
+def discrimination_tables(found: Discrimination) -> list[Table]:
+    """How many pairs each metric separates, and every pair."""
+    shares: list[list[Cell]] = []
+    pairs: list[list[Cell]] = []
+    for one in found.metrics:
+        plain = [f"{one.separated} / {one.compared}", _points(one.share)]
+        shares.append([one.metric, *plain, f"{one.separated_holm} / {one.compared}", _points(one.share_holm)])
+        for pair in one.pairs:
+            difference = _difference(pair.difference, pair.low, pair.high)
+            pairs.append([one.metric, pair.a, pair.b, *difference, _p(pair.p), _p(pair.p_holm)])
+    told = f"pairs told apart at {100 * found.alpha:g} %, paired bootstrap, {found.resamples} resamples"
+    notes = [f"{told}; {found.dialogues} dialogues, {found.turns} turns", *([found.note] if found.note else [])]
+    columns = ["metric", "pairs", "%", "Holm", "% (Holm)"]
+    listed = ["metric", "a", "b", "a - b", "interval", "p", "p (Holm)"]
+    return [
+        Table(columns, shares, _numbers(columns), "Discriminative power", notes),
+        Table(listed, pairs, frozenset({3, 4, 5, 6}), "Pairs", ["differences in points"]),
+    ]
+
+
+def repeats_tables(found: Repeats) -> list[Table]:
+    """Mean and deviation over runs, and how the runs agree."""
+    columns = ["metric", "mean", "deviation", "min", "max", *found.runs]
+    rows: list[list[Cell]] = [
+        [one.metric, *map(_points, (one.mean, one.deviation, one.low, one.high)), *map(_points, one.values)]
+        for one in found.metrics
+    ]
+    told = f"per cent; {len(found.runs)} runs, {found.dialogues} dialogues, {found.turns} turns"
+    notes = [f"{told}; deviation between runs, n - 1"]
+    notes += [f"{one.metric}: {one.dropped} runs undefined and left out" for one in found.metrics if one.dropped]
+    tables = [Table(columns, rows, _numbers(columns), "Runs", notes + ([found.note] if found.note else []))]
+    if found.agreement is None:
+        return tables
+    agreed = found.agreement
+    shares: list[list[Cell]] = [
+        ["right in all runs", _points(agreed.right_in_all)],
+        ["right in any run", _points(agreed.right_in_any)],
+        ["two runs agree", _points(agreed.mean)],
+        ["Fleiss' kappa", None if agreed.kappa is None else f"{agreed.kappa:.4f}"],
+    ]
+    pairs: list[list[Cell]] = [
+        [name, *map(_points, row)] for name, row in zip(found.runs, agreed.pairs, strict=True)
+    ]
+    both = ["both right or both wrong", *found.runs]
+    return [*tables, Table(["turns", "%"], shares, _numbers(["turns", "%"])), Table(both, pairs, _numbers(both))]
+
+
+def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Table]:
+    """Scores under both references, and slots by the size of their change; ``most`` of these, None for all."""
+    a, b = found.references
+    columns = ["metric", a, b, f"{b} - {a}", "interval", "p"]
+    rows = [_changed(one) for one in found.metrics]
+    told = f"per cent; {found.dialogues} dialogues, {found.turns} turns, protocol {found.protocol}"
+    share = _points(found.relabelled / found.turns)
+    notes = [f"{told}; the references differ at {found.relabelled} turns ({share} %)"]
+    notes += [f"{one.metric}: {one.note}" for one in found.metrics if one.note]
+    notes += found.notes
+    slots = ["slot", f"wrong, {a}", f"wrong, {b}", "relabelled", "change", "dialogue", "turn", a, b, "predicted"]
+    shown = found.slots if most is None else found.slots[:most]
+    by_slot: list[list[Cell]] = [
+        [one.slot, one.wrong_a, one.wrong_b, one.relabelled, _points(one.change, sign=True), *_place(one.example)]
+        for one in shown
+    ]
+    rest = len(found.slots) - len(shown)
+    under = ["turns, and points of all turns; the most frequent values at turns wrong under one reference only"]
+    under += [f"{rest} more slots; csv and json list all"] if rest else []
+    tidy = reference_tables(found, None)[1] if rest else None
+    return [
+        Table(columns, rows, _numbers(columns), found.name, notes),
+        Table(slots, by_slot, frozenset({1, 2, 3, 4, 6}), "By slot", under, tidy),
+    ]
+
+
+def _changed(one: Change) -> list[Cell]:
+    values = [_points(one.a.value), _points(one.b.value)]
+    return [one.metric, *values, *_difference(one.difference, one.low, one.high), _p(one.p)]
+
+
+def _place(example: Example | None) -> list[Cell]:
+    if example is None:
+        return [None] * 5
+    return [example.dialogue, example.turn, example.ref_a, example.ref_b, example.pred]
+
+
+def plan_tables(found: Plan) -> list[Table]:
+    """Standard errors, and what each pair needs."""
+    columns = ["metric", "system", "value", "error", "sigma"]
+    rows: list[list[Cell]] = [
+        [one.metric, one.system, *map(_points, (one.value, one.error, one.sigma))] for one in found.systems
+    ]
+    told = f"points; error with {found.dialogues} dialogues, sigma that of one: error = sigma / sqrt(dialogues)"
+    notes = list(
+        dict.fromkeys([told, *(f"{one.metric}, {one.system}: {one.note}" for one in found.systems if one.note)])
+    )
+    tables = [Table(columns, rows, frozenset({2, 3, 4}), "Standard errors", notes)]
+    if not found.pairs:
+        return tables
+    listed = ["metric", "a", "b", "a - b", "sigma", "to tell", "dialogues", "can tell"]
+    pairs: list[list[Cell]] = [
+        [
+            *(one.metric, one.a, one.b, _points(one.difference, sign=True), _points(one.sigma)),
+            *(_points(one.target), one.needed, _points(one.detectable)),
+        ]
+        for one in found.pairs
+    ]
+    told = (
+        f"dialogues: to tell a difference of so many points at {100 * found.alpha:g} % in {100 * found.power:g} % "
+        f"of all tries; can tell: the smallest difference that {found.dialogues} dialogues tell"
+    )
+    notes = [told, *(f"{one.metric}, {one.a} and {one.b}: {one.note}" for one in found.pairs if one.note)]
+    return [*tables, Table(listed, pairs, frozenset(range(3, 8)), "Pairs", notes)]
+
+
+def _numbers(columns: list[str]) -> frozenset[int]:
+    return frozenset(range(1, len(columns)))
+
+
+def _points(value: float | None, sign: bool = False) -> str | None:
+    if value is None or math.isnan(value):
+        return None
+    return f"{100 * value:{'+' if sign else ''}.2f}"
+
+
+def _difference(difference: float | None, low: float | None, high: float | None) -> list[Cell]:
+    """A difference and its interval, in points."""
+    if low is None or high is None:
+        return [_points(difference, sign=True), None]
+    return [_points(difference, sign=True), f"{100 * low:+.2f} .. {100 * high:+.2f}"]
+
+
+def _p(p: float | None) -> str | None:
+    return None if p is None else f"{p:.4f}"
