@@ -20,7 +20,7 @@ from dsteval.metrics import Metric
 from dsteval.outcomes import Outcomes
 from dsteval.readers import Source
 from forms import sides
-from strategies import WrittenCorpus, corpora
+from strategies import Written, WrittenCorpus, corpora
 from twins import TWINS, every_metric, turn_metrics
 
 NAMES = metrics.names()
@@ -28,7 +28,10 @@ EVERY = [*every_metric([0.5])]
 FEWER = [metric for metric in EVERY if len(metric.given) < 2]
 per_metric = pytest.mark.parametrize("metric", EVERY, ids=str)
 
-# Late repairs, a deletion, a changed value, hyphens, alternatives, empty states and a dialogue of one turn.
+MIXED: Written = {"hotel-stars": "4", "hotel-internet": "yes"}
+
+# Late repairs, deletions, changed values, hyphens, alternatives, empty states, a dialogue of one turn, and errors
+# of every kind, some repaired and some not.
 CORPUS: WrittenCorpus = {
     "MUL0001.json": [
         ({}, {}),
@@ -45,6 +48,32 @@ CORPUS: WrittenCorpus = {
         ({"train-day": "monday", "taxi-leaveat": "05:15"}, {"taxi-leaveat": "05:15"}),
         ({"train-day": "tuesday", "taxi-leaveat": "05:15"}, {"train-day": "tuesday", "taxi-leaveat": "05:15"}),
         ({"train-day": "tuesday"}, {"train-day": "tuesday", "taxi-leaveat": "05:15"}),
+    ],
+    "PMUL0004.json": [
+        (
+            {**MIXED, "hotel-area": "north", "hotel-name": "hill", "train-day": "friday", "hotel-type": "hotel"},
+            {**MIXED, "hotel-area": "north", "hotel-name": "hill", "train-day": "friday", "hotel-type": "hotel"}
+            | {"hotel-stars": "1", "hotel-parking": "yes"},
+        ),
+        (
+            {**MIXED, "hotel-area": "south", "hotel-name": "hill", "train-day": "friday", "hotel-type": "hotel"},
+            {**MIXED, "hotel-area": "north", "hotel-name": "hill", "hotel-type": "hotel", "hotel-stars": "1"},
+        ),
+        (
+            {**MIXED, "hotel-area": "south", "hotel-name": "dale", "train-day": "friday", "hotel-type": "hotel"}
+            | {"taxi-destination": "dale"},
+            {**MIXED, "hotel-area": "south", "hotel-name": "hill", "train-day": "friday", "hotel-type": "hotel"}
+            | {"hotel-stars": "1", "hotel-parking": "yes"},
+        ),
+        *[
+            (
+                {**MIXED, "hotel-area": "south", "hotel-name": "dale", "train-day": "friday"}
+                | {"taxi-destination": "dale"},
+                {**MIXED, "hotel-area": "south", "hotel-name": "hill", "hotel-type": "hotel"}
+                | {"hotel-stars": "1", "hotel-parking": "yes"},
+            )
+        ]
+        * 2,
     ],
 }
 
@@ -128,7 +157,7 @@ def test_values_are_within_bounds(corpus: WrittenCorpus) -> None:
     for metric in FEWER:
         low, high = metric.bounds
         # No more slots can be wrong than were seen, and |S| is at least as many.
-        low = low if {("split", "last"), ("wrong", "twice")} & {*metric.given} else 0.0
+        low = low if {("split", "last"), ("wrong", "twice")} & {*metric.given} else max(low, 0.0)
         value = result[metric].value
         assert value is None or low <= value <= high, metric
 
@@ -137,7 +166,7 @@ def test_values_are_within_bounds(corpus: WrittenCorpus) -> None:
 def test_value_takes_leading_axes(metric: Metric) -> None:
     counts = metric.count(outcomes_of(CORPUS))
     # Resamples of a bootstrap: draws of dialogues, summed.
-    draws = np.array([[[1, 1, 1], [2, 0, 1]], [[0, 0, 3], [0, 0, 0]]])
+    draws = np.array([[[1, 1, 1, 1], [2, 0, 1, 1]], [[0, 0, 3, 1], [0, 0, 0, 0]]])
     stacked = draws @ counts
     values = metric.value(stacked)
     assert values.shape == (2, 2)
@@ -155,8 +184,12 @@ def test_zeros_on_the_right_change_nothing(metric: Metric) -> None:
     assert abs(float(wider) - float(metric.value(sums))) <= 1e-15
 
 
-def test_which_metrics_a_perfect_prediction_does_not_bring_to_1() -> None:
-    assert {metric.name for metric in EVERY if not metric.perfect} == {"RecipeJGA"}
+def test_which_metrics_a_perfect_prediction_does_not_bring_to_the_best() -> None:
+    assert {metric.name for metric in EVERY if not metric.perfect} == {"ErrorLifetime", "RecipeJGA", "RepairRate"}
+
+
+def test_of_which_metrics_less_is_better() -> None:
+    assert {metric.name for metric in EVERY if metric.lower_is_better} == {"ErrorLifetime", "OriginErrors"}
 
 
 def perfect_corpus(metric: Metric) -> WrittenCorpus:
@@ -168,21 +201,22 @@ def perfect_corpus(metric: Metric) -> WrittenCorpus:
     if metric.name == "GCA" or ("empty", "zero") in metric.given:
         perfect["MUL0001.json"] = perfect["MUL0001.json"][1:4]
         perfect["MUL0003.json"] = perfect["MUL0003.json"][:4]
+        perfect["PMUL0004.json"] = perfect["PMUL0004.json"][:3]
     return perfect
 
 
 @per_metric
-def test_a_perfect_prediction_is_1(metric: Metric) -> None:
+def test_a_perfect_prediction_is_the_best(metric: Metric) -> None:
     score = dsteval.evaluate(*sides(perfect_corpus(metric)), metrics=[metric])[metric]
     imperfect = dsteval.evaluate(*sides(CORPUS), metrics=[metric])[metric].value
-    assert score.value is not None
+    assert metric.bounds[0] <= metric.best <= metric.bounds[1]
     assert imperfect is not None
-    assert 0 < imperfect < 1
+    assert max(metric.bounds[0], 0) < imperfect < metric.bounds[1]
     if not metric.perfect:
-        assert score.value < 1
+        assert score.value is None or score.value < metric.best
         return
-    assert score.value == 1.0 <= metric.bounds[1]
-    assert score.count is None or score.count == score.total
+    assert score.value == metric.best
+    assert score.count is None or score.count == metric.best * (score.total or 0)
 
 
 @per_metric
@@ -192,17 +226,28 @@ def test_no_dialogue_is_nan(metric: Metric) -> None:
 
 
 ANYWAY = {"AGA(over=union)", "RSA(empty=zero)", "RSA(empty=one)"}
+OF_ERRORS = {"ErrorLifetime", "RepairRate"}
+
+
+def of_kinds(*kinds: str) -> set[str]:
+    """What is defined of errors where only such kinds occur."""
+    return OF_ERRORS | {f"{name}(kind={kind})" for name in OF_ERRORS for kind in ("any", *kinds)}
 
 
 @pytest.mark.parametrize(
     ("ref", "pred", "undefined", "defined"),
     [
-        ({}, {"hotel-area": "north"}, {"AGA", "IAGA", "SlotRecall"}, ANYWAY),
-        ({"hotel-area": "north"}, {}, {"SlotPrecision"}, ANYWAY),
+        (
+            {},
+            {"hotel-area": "north"},
+            {"AGA", "IAGA", "SlotRecall"} | OF_ERRORS,
+            ANYWAY | of_kinds("spurious"),
+        ),
+        ({"hotel-area": "north"}, {}, {"SlotPrecision"} | OF_ERRORS, ANYWAY | of_kinds("missed")),
         (
             {},
             {},
-            {"AGA", "IAGA", "RSA", "GCA", "SlotRecall", "SlotPrecision", "SlotF1"},
+            {"AGA", "IAGA", "RSA", "GCA", "SlotRecall", "SlotPrecision", "SlotF1"} | OF_ERRORS,
             ANYWAY - {"AGA(over=union)"},
         ),
     ],
@@ -334,8 +379,8 @@ def test_per_dialogue(metric: Metric) -> None:
     assert [*own] == [*CORPUS]
     for name, value in own.items():
         alone = dsteval.evaluate(*sides({name: CORPUS[name]}), metrics=[metric])[metric].value
-        assert alone is not None
-        assert abs(value - alone) <= 1e-15
+        assert math.isnan(value) if alone is None else abs(value - alone) <= 1e-15
+        assert alone is not None or metric.name in OF_ERRORS
 
 
 @per_metric

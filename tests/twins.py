@@ -10,6 +10,7 @@ from itertools import chain, combinations, product
 from typing import TypeAlias
 
 import naive
+import naive_lineage
 import naive_more as more
 from dsteval import metrics
 from dsteval.metrics import Metric
@@ -167,9 +168,29 @@ def _none(corpus: Corpus, n_slots: int, given: Parameters, number: float, kind: 
     return (count / total if total else math.nan), count, total
 
 
+def _share(count: int, total: int) -> Figures:
+    return (count / total if total else math.nan), count, total
+
+
+def _origin_errors(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
+    errors = naive_lineage.of_kind(naive_lineage.errors(corpus), given["kind"])
+    return _share(len(errors), len(_turns(corpus)))
+
+
+def _repair_rate(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
+    errors = naive_lineage.of_kind(naive_lineage.errors(corpus), given["kind"])
+    return _share(sum(error.end == "repaired" for error in errors), len(errors))
+
+
+def _error_lifetime(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
+    errors = naive_lineage.of_kind(naive_lineage.errors(corpus), given["kind"])
+    return _share(sum(error.lifetime for error in errors), len(errors))
+
+
 TWINS: dict[str, Twin] = {
     "AGA": _aga,
     "DialogueMatch": _dialogue_match,
+    "ErrorLifetime": _error_lifetime,
     "FGA": _fga,
     "GCA": _gca,
     "IAGA": _iaga,
@@ -177,8 +198,10 @@ TWINS: dict[str, Twin] = {
     "NoneF1": partial(_none, kind="f1"),
     "NonePrecision": partial(_none, kind="precision"),
     "NoneRecall": partial(_none, kind="recall"),
+    "OriginErrors": _origin_errors,
     "RSA": _rsa,
     "RecipeJGA": _recipe_jga,
+    "RepairRate": _repair_rate,
     "SlotAccuracy": _slot_accuracy,
     "SlotF1": _slot_f1,
     "SlotPrecision": _precision,

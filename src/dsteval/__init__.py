@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from dsteval._version import __version__
 
 if TYPE_CHECKING:
+    from dsteval.comparison import Comparison as Comparison
+    from dsteval.comparison import compare as compare
     from dsteval.dialogue import Dialogue as Dialogue
     from dsteval.dialogue import Turn as Turn
     from dsteval.errors import DstevalError as DstevalError
@@ -28,11 +30,13 @@ if TYPE_CHECKING:
 # Where each public name lives; imported when first used, so that `import dsteval` costs next to nothing. Every
 # metric of the registry is a name of the package as well: dsteval.FGA @ 0.5.
 _HOMES = {
+    "Comparison": "dsteval.comparison",
     "Dialogue": "dsteval.dialogue",
     "DstevalError": "dsteval.errors",
     "Result": "dsteval.result",
     "Score": "dsteval.result",
     "Turn": "dsteval.dialogue",
+    "compare": "dsteval.comparison",
     "evaluate": "dsteval.evaluation",
     "explain": "dsteval.explanation",
     "load": "dsteval.saved",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dsteval.dialogue import Dialogue, Frame, Items, Turn
+from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
 
 __all__ = ["BASELINES", "baseline"]
 
@@ -35,7 +35,7 @@ def baseline(kind: str, references: Iterable[Dialogue]) -> Iterator[Dialogue]:
             if kind == "before":
                 before = turn.ref or []
                 last |= {frame.service: frame.items for frame in turn.ref_frames or ()}
-        updates = ("pred",) if "ref" in dialogue.updates else ()
+        updates: tuple[Side, ...] = ("pred",) if "ref" in dialogue.updates else ()
         yield Dialogue(
             dialogue.id, turns, dialogue.doubles, updates, dialogue.gaps, dialogue.alone, dialogue.keyed
         )

@@ -16,7 +16,12 @@ from dsteval.outcomes import (
     CARRIED,
     EXACT,
     FIRST,
+    IN_PRED_BEFORE,
+    IN_REF_BEFORE,
     PRED_IS_PREVIOUS_REF,
+    PRED_SAME,
+    REF_SAME,
+    RIGHT_BEFORE,
     UNIT,
     UNKNOWN,
     Array,
@@ -33,6 +38,7 @@ Wrong: TypeAlias = dict[str, tuple[PreparedValue | None, PreparedValue | None]]
 Row: TypeAlias = tuple[int, ...]
 
 _PATTERN, _FLAGS = UNIT.index("pattern"), UNIT.index("flags")
+_STAYED = REF_SAME | PRED_SAME
 
 
 class Comparer:
@@ -68,6 +74,7 @@ class Comparer:
         self._slot_rows = array("i")
         self._wrong_rows = array("i")
         self._wrong_scores = array("d")
+        self._wrong_was = array("b")
 
     def add(self, dialogue: Dialogue, prepared: Prepared) -> None:
         """Compare one dialogue's states, a state per turn on both sides."""
@@ -78,15 +85,18 @@ class Comparer:
         b0: State = {}
         p0: State = {}
         wrong: Wrong = {}
+        was: list[int] = []
         row: Row = ()
         active_ref = active_pred = 0
         wrong_in_ref: list[str] = []
         for turn, b, p in zip(dialogue.turns, ref, pred, strict=True):
             if row and b is b0 and p is p0:
                 row = _repeated(row, turn)
+                was = list(map(_repeated_was, wrong.values()))
             else:
                 before, wrong = wrong, ({} if self._reflexive and b == p else self._wrong(b, p))
-                row = self._row(turn, (b0, b), (p0, p), (before, wrong), not row)
+                was = self._was(before, wrong, b0, p0) if wrong else []
+                row = self._row(turn, (b0, b), (p0, p), wrong, was, not row)
                 if b is not b0:
                     active_ref = self._domains_of(b, dialogue, turn)
                 if p is not p0:
@@ -94,7 +104,8 @@ class Comparer:
             self._units.extend(row)
             self._active[0].append(active_ref)
             self._active[1].append(active_pred)
-            for slot, (r, q) in wrong.items():
+            for (slot, (r, q)), bits in zip(wrong.items(), was, strict=True):
+                self._wrong_was.append(bits)
                 self._wrong_rows.extend((unit, self._slots[slot], self._value(r), self._value(q)))
                 self._wrong_scores.append(self._score(slot, r, q))
                 if r is not None:
@@ -125,6 +136,7 @@ class Comparer:
             self._active[1].append(0)
             for slot in wrong:
                 self._wrong_rows.extend((unit, self._slots[slot], UNKNOWN, UNKNOWN))
+                self._wrong_was.append(UNKNOWN)
                 self._wrong_scores.append(0.0)
             wrong_in_ref.extend(slot for slot in wrong if slot in state)
             unit += 1
@@ -148,6 +160,7 @@ class Comparer:
             slot_rows=np.frombuffer(self._slot_rows, dtype=np.int32).reshape(-1, 5),
             wrong_rows=wrong_rows,
             wrong_score=np.array(self._wrong_scores),
+            wrong_was=np.frombuffer(self._wrong_was, dtype=np.int8),
             slots=tuple(self._slots),
             domains=tuple(self._domains),
             values=tuple(self._values),
@@ -165,10 +178,11 @@ class Comparer:
         turn: Turn,
         ref: tuple[State, State],
         pred: tuple[State, State],
-        wrongs: tuple[Wrong, Wrong],
+        wrong: Wrong,
+        was: list[int],
         first: bool,
     ) -> Row:
-        (b0, b), (p0, p), (before, wrong) = ref, pred, wrongs
+        (b0, b), (p0, p) = ref, pred
         if self._matcher is None:
             new_ref = [s for s, v in b.items() if (o := b0.get(s)) is not v and not same_ref(o, v)]
             new_pred = [s for s, v in p.items() if (o := p0.get(s)) is not v and o != v]
@@ -179,7 +193,7 @@ class Comparer:
         flags = FIRST if first else 0
         if not wrong:
             flags |= EXACT
-        elif not first and _carried(before, wrong):
+        elif all(bits & (_STAYED | RIGHT_BEFORE) == _STAYED for bits in was):
             flags |= CARRIED
         if len(b0) == len(p) and not (p != b0 and self._wrong(b0, p)):
             flags |= PRED_IS_PREVIOUS_REF
@@ -225,6 +239,26 @@ class Comparer:
             if slot not in b:
                 wrong[slot] = (None, guess)
         return wrong
+
+    def _was(self, before: Wrong, wrong: Wrong, b0: State, p0: State) -> list[int]:
+        """What each wrong slot was at the turn before, where ``before`` were wrong and b0 and p0 the states."""
+        same, same_pred = (None, None) if self._matcher is None else (self._matcher.same, self._matcher.same_pred)
+        found = []
+        for slot, (ref, pred) in wrong.items():
+            old, guess = b0.get(slot), p0.get(slot)
+            bits = 0
+            if old is ref or (same_ref(old, ref) if same is None else same(slot, old, ref)):
+                bits |= REF_SAME
+            if guess is pred or (guess == pred if same_pred is None else same_pred(slot, guess, pred)):
+                bits |= PRED_SAME
+            if old is not None:
+                bits |= IN_REF_BEFORE
+            if guess is not None:
+                bits |= IN_PRED_BEFORE
+                if old is not None and slot not in before:
+                    bits |= RIGHT_BEFORE
+            found.append(bits)
+        return found
 
     def _cut(self, states: list[State]) -> list[State]:
         """States limited to the slots that are kept; a state that did not change stays the same object."""
@@ -279,13 +313,10 @@ def _repeated(row: Row, turn: Turn) -> Row:
     return (turn.number, *row[1:6], 0, 0, 0, 0, row[_PATTERN], flags)
 
 
-def _carried(before: Wrong, wrong: Wrong) -> bool:
-    """Whether each wrong slot was wrong at the turn before with the same ref and the same pred."""
-    for slot, (ref, pred) in wrong.items():
-        old = before.get(slot)
-        if old is None or old[1] != pred or not same_ref(old[0], ref):
-            return False
-    return True
+def _repeated_was(values: tuple[PreparedValue | None, PreparedValue | None]) -> int:
+    """What a wrong slot was at the turn before where neither side moved: wrong, with the same values."""
+    ref, pred = values
+    return _STAYED | (0 if ref is None else IN_REF_BEFORE) | (0 if pred is None else IN_PRED_BEFORE)
 
 
 def _words(masks: list[int], domains: int) -> Array:

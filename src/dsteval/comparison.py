@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, product
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -26,6 +25,8 @@ from dsteval.saved import is_saved, load, recounted
 from dsteval.stats.bootstrap import TOLERANCE
 
 __all__ = ["ALPHA", "BASELINES", "TESTS", "Comparison", "Difference", "compare", "intervals_of"]
+
+_Reference: TypeAlias = "Source | list[Dialogue]"
 
 ALPHA = 0.05
 """A system is marked as worse than the best where its p, after Holm, is at most this."""
@@ -54,14 +55,15 @@ class Comparison:
         raise MetricError(f"No comparison of {a!r} and {b!r} by {metric!r}.")
 
     def best(self, metric: str) -> list[str]:
-        """The systems with the highest value, more than one where they tie."""
-        values = {one.name: one[metric].value for one in self.systems}
-        top = max((value for value in values.values() if value is not None), default=math.nan)
-        return [name for name, value in values.items() if value is not None and value >= top - TOLERANCE]
+        """The systems with the best value, more than one where they tie."""
+        sign = -1 if parse(metric).lower_is_better else 1
+        values = {one.name: sign * value for one in self.systems if (value := one[metric].value) is not None}
+        return [name for name, value in values.items() if value >= max(values.values()) - TOLERANCE]
 
     def behind(self, metric: str) -> list[str]:
         """The systems that are significantly worse than each of the best, at 5 % after Holm."""
-        p = {frozenset((d.a, d.b)): d.p_holm for d in self.differences if d.metric == metric}
+        # Of DialogueMatch the last is McNemar's; the first is that of the test that was asked for.
+        p = {frozenset((d.a, d.b)): d.p_holm for d in reversed(self.differences) if d.metric == metric}
         best = self.best(metric)
         others = [one.name for one in self.systems if best and one.name not in best]
         return [name for name in others if all(_at_most(p.get(frozenset((name, top))), ALPHA) for top in best)]
@@ -84,9 +86,10 @@ def _line(one: Difference, width: int) -> str:
     head = f"{f'{one.metric}  {one.a} - {one.b}':<{width}}"
     if one.difference is None:
         return f"{head}  undefined: {one.note}"
-    between = "" if one.low is None or one.high is None else f"  [{100 * one.low:+.2f}, {100 * one.high:+.2f}]"
+    scale = one.scale
+    between = "" if one.low is None or one.high is None else f"  [{scale * one.low:+.2f}, {scale * one.high:+.2f}]"
     p = "" if one.p_holm is None else f"  p {one.p:.4f}, after Holm {one.p_holm:.4f}"
-    return f"{head}  {100 * one.difference:+.2f}{between}{p}"
+    return f"{head}  {scale * one.difference:+.2f}{between}{p}"
 
 
 def intervals_of(settings: Settings) -> Intervals:
@@ -128,16 +131,19 @@ def compare(
     >>> found["JGA", "good", "bad"].difference, found.best("JGA")
     (1.0, ['good'])
     """
+    odd = sorted(set(settings) - set(Settings.__annotations__))
+    if odd:
+        raise OptionError(unknown("option", odd[0], list(Settings.__annotations__)))
     intervals = intervals_of(settings)
     for word, kind, known in ((test, "test", TESTS), *((one, "baseline", tuple(BASELINES)) for one in baselines)):
         if word not in known:
             raise OptionError(unknown(kind, word, known))
+    opened = None if ref is None else open_input(ref, "reference")
+    held = opened if opened is None or isinstance(opened, Source) else list(opened)
     if isinstance(systems, Mapping):
-        reference = None if ref is None else open_input(ref, "reference")
-        ref = reference if reference is None or isinstance(reference, Source) else list(reference)
-        first, results = _scored(systems, ref, metrics, protocol, _lenient(settings, common))
-        if ref is None and first is not None:
-            ref, settings = first, {**settings, "ref_format": settings.get("format")}
+        first, results = _scored(systems, held, metrics, protocol, _lenient(settings, common))
+        if held is None and first is not None:
+            held, settings = first, {**settings, "ref_format": settings.get("format")}
     else:
         results = list(systems)
     results += against
@@ -147,9 +153,13 @@ def compare(
         _check_alike(results[0], one)
     order, note = _order(results, common)
     parts = [_part(one, order, note) for one in results]
-    rows = [_baseline(name, parts, order, ref, protocol, settings) for name in dict.fromkeys(baselines)]
+    texts = [score.metric for score in parts[0].scores]
+    rows = []
+    for kind in dict.fromkeys(baselines):
+        row = _part(_baseline(kind, parts, held, protocol, settings), order, note)
+        rows.append(replace(recounted(row, texts, NO_INTERVALS), notes=(), source=""))
     shared = Shared.over(intervals, parts)
-    done = tuple(recounted(one, [score.metric for score in one.scores], shared) for one in parts)
+    done = tuple(recounted(one, texts, shared) for one in parts)
     fresh = len(done) - len(against)
     pairs = product(done[:fresh], done[fresh:]) if against else combinations(done, 2)
     found = tuple(differences(list(pairs), shared, test))
@@ -166,7 +176,7 @@ def _lenient(settings: Settings, common: bool) -> Settings:
 
 def _scored(
     systems: Mapping[str, Input | Result],
-    ref: Any,
+    ref: _Reference | None,
     metrics: Sequence[str | Metric] | None,
     protocol: str | Protocol,
     settings: Settings,
@@ -178,7 +188,7 @@ def _scored(
         if isinstance(value, Result):
             results.append(replace(value, name=name))
             continue
-        source = open_input(value, "predictions")
+        source = open_input(value, name)
         if isinstance(source, Source) and is_saved(source):
             loaded = load(source)
             results += [replace(loaded[0], name=name)] if len(loaded) == 1 else loaded
@@ -220,8 +230,9 @@ def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None)
                 )
     else:
         texts = [str(parse(one) if isinstance(one, str) else one.checked()) for one in metrics]
-    defined = [replace(one, metrics={text: one.metrics[text] for text in one.counts}) for one in results]
-    return [recounted(one, texts, NO_INTERVALS) for one in defined]
+    if not texts:
+        raise OptionError(where="compare", expected="at least one metric", found="none")
+    return [recounted(one, texts, NO_INTERVALS) for one in results]
 
 
 def _beside(first: Result, other: Result) -> str:
@@ -309,49 +320,47 @@ def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
 
 
 def _part(result: Result, order: Sequence[str], note: str) -> Result:
-    """A result with these dialogues in this order; ``note`` tells that others were left out."""
+    """A result with these dialogues in this order; ``note`` tells that systems differed in what they cover."""
     place = {canonical_id(name): row for row, name in enumerate(result.dialogues)}
     rows = np.array([place[key] for key in order])
     if not note and np.array_equal(rows, np.arange(len(place))):
         return result
     chosen = {id(counts): counts[rows] for counts in result.counts.values()}
-    coverage, scores = result.coverage, result.scores
     turns = tuple(result.turns[row] for row in rows)
-    if note:
-        dropped = [result.dialogues[row] for key, row in place.items() if key not in set(order)]
-        left_out = [*coverage.left_out, *dropped]
-        coverage = replace(coverage, scored_dialogues=len(rows), scored_turns=sum(turns), left_out=left_out)
-        parts = _parts(result)
-        version = parts.pop("v")
-        parts |= {
-            "turns": f"{coverage.scored_turns}/{coverage.ref_turns}",
-            "common": f"{len(rows)}/{coverage.ref_dialogues}",
-            "v": version,
-        }
-        rest = "|".join(f"{key}:{value}" for key, value in parts.items())
-        scores = tuple(replace(one, signature=f"{one.metric}|{rest}") for one in scores)
+    kept = set(order)
+    dropped = [result.dialogues[row] for key, row in place.items() if key not in kept]
+    coverage = replace(
+        result.coverage,
+        scored_dialogues=len(rows),
+        scored_turns=sum(turns),
+        left_out=[*result.coverage.left_out, *dropped],
+    )
+    parts = _parts(result)
+    version = parts.pop("v")
+    parts["turns"] = f"{coverage.scored_turns}/{coverage.ref_turns}"
+    parts |= {"common": f"{len(rows)}/{coverage.ref_dialogues}"} if note else {}
+    rest = "|".join(f"{key}:{value}" for key, value in {**parts, "v": version}.items())
     return replace(
         result,
         coverage=coverage,
-        scores=scores,
+        scores=tuple(replace(one, signature=f"{one.metric}|{rest}") for one in result.scores),
         dialogues=tuple(result.dialogues[row] for row in rows),
         turns=turns,
         outcomes=None,
         counts={text: chosen[id(counts)] for text, counts in result.counts.items()},
         notes=(note, *result.notes) if note else result.notes,
-        slices=() if note else result.slices,
+        slices=() if dropped else result.slices,
     )
 
 
 def _baseline(
     kind: str,
     systems: Sequence[Result],
-    order: Sequence[str],
-    ref: Any,
+    ref: _Reference | None,
     protocol: str | Protocol,
     settings: Settings,
 ) -> Result:
-    """A baseline's result on the dialogues that are compared. Raises OptionError without a reference at hand."""
+    """A baseline's result on the whole reference. Raises OptionError without a reference at hand."""
     first = systems[0]
     if ref is None:
         raise OptionError(
@@ -360,15 +369,14 @@ def _baseline(
             found="saved results only, which hold counts",
             remedy="Give it with --ref.",
         )
-    own: Settings = {**settings, "ci": None}
-    for name in ("format", "updates", "missing", "extra", "changes"):
-        own.pop(name, None)
+    of_predictions = {"format", "updates", "missing", "extra", "changes"}
+    own: Settings = {key: value for key, value in settings.items() if key not in of_predictions}  # type: ignore[assignment]
+    own["ci"] = None
     if own.get("slots") is None and len({one.n_slots for one in systems}) == 1:
         own["slots"] = first.n_slots  # what the systems predict may have widened it
-    source = open_input(ref, "reference")
-    held = read_references(source, own.get("ref_format"), readers.Options(False, own.get("ref_field")))
+    held = read_references(ref, own.get("ref_format"), readers.Options(False, own.get("ref_field")))
     made: Iterator[Dialogue] = baseline(kind, held)
     metrics = [score.metric for score in first.scores]
-    found = evaluate(source, made, metrics=metrics, protocol=protocol, name=BASELINES[kind], **own)
+    found = evaluate(ref, made, metrics=metrics, protocol=protocol, name=BASELINES[kind], **own)
     _check_alike(first, found)
-    return replace(_part(found, order, ""), notes=(), source="")
+    return found

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dsteval.intervals import Intervals
-from dsteval.metrics import Counts, Metric, total
+from dsteval.metrics import Counts, Metric, parse, total
 from dsteval.metrics.dialogue_match import DialogueMatch
 from dsteval.result import Result
-from dsteval.stats.bootstrap import Interval, bca, jackknife
+from dsteval.stats.bootstrap import TOLERANCE, Interval, bca, jackknife
 from dsteval.stats.paired import holm, mcnemar, padded, paired_bootstrap, permutation
 
 __all__ = ["TESTS", "Difference", "Shared", "differences"]
@@ -22,7 +22,7 @@ TESTS = ("bootstrap", "permutation")
 
 @dataclass(frozen=True)
 class Difference:
-    """How far ``a`` is above ``b`` by one metric, a fraction.
+    """How far ``a`` is above ``b`` by one metric, a fraction, or in the unit of a metric that is none.
 
     ``low``, ``high`` and the standard ``error`` are those of the difference over resampled dialogues, None without
     an interval; ``p`` is that of ``test``, ``p_holm`` the same after Holm over all pairs of this metric, None
@@ -40,6 +40,18 @@ class Difference:
     p: float | None
     p_holm: float | None = None
     note: str = ""
+
+    @property
+    def scale(self) -> int:
+        """What the numbers are shown times: 100, points, where the metric is one in per cent."""
+        return 100 if parse(self.metric).percent else 1
+
+    @property
+    def worse(self) -> str:
+        """The worse of the two; none where they are equal or one is undefined."""
+        if self.difference is None or abs(self.difference) <= TOLERANCE:
+            return ""
+        return self.b if (self.difference > 0) != parse(self.metric).lower_is_better else self.a
 
     def turned(self) -> Difference:
         """The same with a and b exchanged."""

@@ -15,7 +15,7 @@ from dsteval.errors import OptionError, ProtocolError, unknown
 from dsteval.frames import FrameComparer, Framer
 from dsteval.inputs import Input, label_of, open_input, read_predictions, read_references, system_name
 from dsteval.intervals import Intervals
-from dsteval.metrics import Counts, Metric, parse, total
+from dsteval.metrics import Counts, Metric, parse, total, under
 from dsteval.metrics.fga import FGA
 from dsteval.notes import notes
 from dsteval.outcomes import Outcomes
@@ -23,6 +23,7 @@ from dsteval.prepare import Prepared, Preparer
 from dsteval.protocol import Protocol, load
 from dsteval.readers import Source
 from dsteval.readers.source import SchemaFile, schema_hash, schema_of
+from dsteval.relations import Witness, errors_of
 from dsteval.result import Result, Score, SliceScores, score
 from dsteval.slices import BY, Slice, Slicer, check_unit, service_key
 from dsteval.values.given import Given, Table
@@ -64,8 +65,11 @@ def evaluate(
     pred_source = open_input(pred, "predictions")
     ref_source = None if ref is None else open_input(ref, "reference")
     comparer = comparers()
+    witnesses: list[Witness] = []
     for dialogue, prepared in run.pairs(pred_source, ref_source):
         run.compare(comparer, dialogue, prepared)
+        if options.get("errors"):
+            witnesses.append(Witness.of(dialogue, prepared))
         for slicer in slicers:
             slicer.add(dialogue, prepared, run.protocol.scope.bits)
         if progress is not None:
@@ -89,6 +93,7 @@ def evaluate(
         tuple(notes(run, outcomes, comparer)),
         tuple(run.slices(slicers, resolved, outcomes)),
         tuple(run.preparer.changes()) if run.options.get("changes") else None,
+        tuple(errors_of(outcomes, witnesses)) if options.get("errors") else None,
     )
 
 
@@ -99,9 +104,10 @@ class Settings(TypedDict, total=False):
     what each turn changed. ``format`` and ``ref_format`` name a reader instead of detecting it; ``ref_field``
     names the field that holds the reference, where a file has several. ``missing`` and ``extra`` say what is done
     where one side lacks dialogues (Policy). ``slots`` is |S|, or the list of slots. ``domain_lambda`` gives
-    domains a lambda of their own. ``changes`` keeps account of every value that the protocol rewrote.
-    ``variants`` and ``ontology`` are tables that some protocols need, a path or the content; so is ``schema``, the
-    schema.json that is not beside the data, and ``train_schema`` tells which services were seen in training.
+    domains a lambda of their own. ``changes`` keeps account of every value that the protocol rewrote, ``errors``
+    of every error. ``variants`` and ``ontology`` are tables that some protocols need, a path or the content; so is
+    ``schema``, the schema.json that is not beside the data, and ``train_schema`` tells which services were seen in
+    training.
     """
 
     settings: Sequence[str]
@@ -114,6 +120,7 @@ class Settings(TypedDict, total=False):
     slots: int | Sequence[str] | None
     domain_lambda: Mapping[str, float]
     changes: bool
+    errors: bool
     variants: Table | None
     ontology: Table | None
     ci: float | None
@@ -165,13 +172,7 @@ class Evaluation:
             raise OptionError(where="metrics", expected="a list of metrics", found=repr(wanted))
         texts = self.protocol.metrics.default if wanted is None else wanted
         parsed = [parse(metric) if isinstance(metric, str) else metric.checked() for metric in texts]
-        return {str(metric): self._resolved(metric) for metric in parsed}
-
-    def _resolved(self, metric: Metric) -> Metric:
-        own = self.protocol.metrics
-        if metric.name in own.means:
-            metric = parse(own.means[metric.name])(**dict(metric.given))
-        return metric.resolve(own.parameters.get(metric.name, {}))
+        return {str(metric): under(metric, self.protocol) for metric in parsed}
 
     def comparer(self, keep: Callable[[str], bool] | None = None, metrics: Iterable[Metric] = ()) -> Comparer:
         """What compares states under the protocol and counts what the metrics ask for."""
@@ -349,7 +350,7 @@ class Evaluation:
             for one in slicer.slices(outcomes, inventory, self.protocol.scope.domain_slots == "own"):
                 wanted = dict(metrics)
                 if one.by == "domain" and one.key in own:
-                    wanted = _at_lambda(metrics, self._resolved(FGA), own[one.key])
+                    wanted = _at_lambda(metrics, under(FGA, self.protocol), own[one.key])
                 scores, _ = self.scores(wanted, one.outcomes, one, None if one.rows is None else counted)
                 yield SliceScores(one.by, one.key, one.convention, one.turns, tuple(scores))
 

@@ -16,7 +16,7 @@ import numpy as np
 from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue, Frame, Item, Side, Turn
 from dsteval.errors import AlignmentError, ProtocolError, first_few
-from dsteval.outcomes import EXACT, FIRST, FRAME, Outcomes
+from dsteval.outcomes import EXACT, FIRST, FRAME, UNKNOWN, Outcomes
 from dsteval.prepare import Prepared, Preparer, State
 from dsteval.protocol import Protocol
 from dsteval.readers.source import Schema, schema_hash, slot_of
@@ -281,6 +281,7 @@ class FrameComparer(Comparer):
         for slot in wrong:
             values = self._value(b.get(slot)), self._value(p.get(slot))
             self._wrong_rows.extend((number, self._slots[slot], *values))
+            self._wrong_was.append(UNKNOWN)
             self._wrong_scores.append(scores[slot])
         missed = [slot for slot in wrong if slot in b]
         service = self._services.setdefault(unit.service, len(self._services))

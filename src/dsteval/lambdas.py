@@ -90,6 +90,13 @@ def over_lambda(
 
     Raises MetricError where a result has not counted FGA in that variant, and as ``rows.rows`` for results that
     cannot stand side by side.
+
+    >>> from dsteval import evaluate
+    >>> ref = {"d": [{"a-x": "1"}] * 3}
+    >>> early, late = {"d": [{}] * 3}, {"d": [{"a-x": "1"}, {"a-x": "2"}, {"a-x": "3"}]}
+    >>> found = over_lambda([evaluate(ref, early, name="early"), evaluate(ref, late, name="late")])
+    >>> found.at_zero, [round(point, 4) for point in found.crossings[0].points], found.at_infinity
+    (('late',), [0.4812], ('early',))
     """
     check_same_rows(results)
     variant = variant or _variant(results[0])

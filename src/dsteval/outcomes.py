@@ -14,7 +14,22 @@ import numpy.typing as npt
 
 from dsteval.values.matchers import PreparedValue
 
-__all__ = ["ABSENT", "CARRIED", "EXACT", "FIRST", "FRAME", "PRED_IS_PREVIOUS_REF", "UNIT", "UNKNOWN", "Outcomes"]
+__all__ = [
+    "ABSENT",
+    "CARRIED",
+    "EXACT",
+    "FIRST",
+    "FRAME",
+    "IN_PRED_BEFORE",
+    "IN_REF_BEFORE",
+    "PRED_IS_PREVIOUS_REF",
+    "PRED_SAME",
+    "REF_SAME",
+    "RIGHT_BEFORE",
+    "UNIT",
+    "UNKNOWN",
+    "Outcomes",
+]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -23,7 +38,12 @@ EXACT, FIRST, CARRIED, PRED_IS_PREVIOUS_REF = 1, 2, 4, 8
 turn before with the same ref and pred; the predicted state matches the reference of the turn before."""
 
 ABSENT, UNKNOWN = -1, -2
-"""Value numbers of a slot that a side does not have, and of one whose value the file does not tell."""
+"""Value numbers of a slot that a side does not have, and of one whose value the file does not tell; UNKNOWN also
+stands in ``wrong_was`` where nothing is known of the turn before."""
+
+REF_SAME, PRED_SAME, RIGHT_BEFORE, IN_REF_BEFORE, IN_PRED_BEFORE = 1, 2, 4, 8, 16
+"""Bits of ``wrong_was``, what a slot that is wrong now was at the turn before: the reference had the same value,
+or lacked it too; so had the prediction; the slot was right; the reference had it; the prediction had it."""
 
 # The integer columns of a turn, in the order in which the comparison writes them.
 UNIT = (
@@ -57,7 +77,8 @@ class Outcomes:
     ``flags``; ``active_ref`` and ``active_pred``, bit sets of domains [U, words].
     Per dialogue and slot, rows: ``slot_dialogue``, ``slot_id`` and the turns that have it in ref, in pred, right.
     Per wrong slot, rows: ``wrong_unit``, ``wrong_slot``, ``wrong_ref`` and ``wrong_pred`` (numbers into
-    ``values``, or ABSENT, UNKNOWN), ``wrong_score`` (match score, 0..1; 0 under an exact rule).
+    ``values``, or ABSENT, UNKNOWN), ``wrong_was`` (bits, or UNKNOWN), ``wrong_score`` (match score, 0..1; 0 under
+    an exact rule).
     ``tallied`` holds what metrics asked to be counted per turn in addition, by name [U, columns].
     ``n_slots`` is |S|. ``has_values`` is False for files of right/wrong marks, ``has_ref`` where those came
     without a reference, ``has_dialogues`` where the data is single instances. ``scored`` limits what metrics
@@ -74,6 +95,7 @@ class Outcomes:
     slot_rows: Array
     wrong_rows: Array
     wrong_score: Array
+    wrong_was: Array
     slots: tuple[str, ...]
     domains: tuple[str, ...]
     values: tuple[PreparedValue, ...]

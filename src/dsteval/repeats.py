@@ -54,7 +54,10 @@ class Agreed:
 
 @dataclass(frozen=True)
 class Repeats:
-    """What ``repeated`` returns; ``agreement`` is None where a run tells no turns, and ``note`` says which."""
+    """What ``repeated`` returns; ``agreement`` is None where a run tells no turns, and ``note`` says which.
+
+    Under protocols of service frames these stand in the place of turns.
+    """
 
     runs: tuple[str, ...]
     dialogues: int
@@ -73,6 +76,12 @@ def repeated(results: Sequence[Result], metrics: Sequence[str | Metric] | None =
 
     The deviation (n - 1) is that between runs: it tells what another seed does, not what other dialogues would.
     Raises as ``rows.rows`` does for runs that are not of the same dialogues, turns, protocol and reference.
+
+    >>> from dsteval import evaluate
+    >>> ref, other = {"d": [{"a-x": "1"}] * 2}, {"d": [{"a-x": "1"}, {}]}
+    >>> found = repeated([evaluate(ref, ref, name="one"), evaluate(ref, other, name="two")], ["JGA"])
+    >>> found.metrics[0].mean, round(found.metrics[0].deviation, 4), found.agreement.right_in_all
+    (0.75, 0.3536, 0.5)
     """
     lined = rows(results, metrics)
     found = tuple(_repeated(text, lined.points(text)) for text in lined.metrics)

@@ -15,6 +15,7 @@ from dsteval.fingerprint import Fingerprint
 from dsteval.metrics import Counts, Metric, parse
 from dsteval.outcomes import Outcomes
 from dsteval.prepare import Change
+from dsteval.relations import Error
 from dsteval.stats.bootstrap import Interval
 
 __all__ = ["SCHEMA", "Result", "Score", "SliceScores", "document", "to_json"]
@@ -90,10 +91,10 @@ class Result:
     """The scores of one system under one protocol; ``result["JGA"]`` is one of them.
 
     ``notes`` are sentences that a reader of the numbers should know; ``changes`` are the values that the
-    protocol rewrote, where that was asked for. ``counts`` is what each metric counted per dialogue, in the order
-    of ``dialogues``, ``turns`` how many turns each of these has; ``outcomes`` is the table behind them, None
-    where the result was saved and loaded. ``reference`` is the hash of the labels, ``settings`` that of the
-    protocol.
+    protocol rewrote, ``errors`` every error, where these were asked for. ``counts`` is what each metric counted
+    per dialogue, in the order of ``dialogues``, ``turns`` how many turns each of these has; ``outcomes`` is the
+    table behind them, None where the result was saved and loaded. ``reference`` is the hash of the labels,
+    ``settings`` that of the protocol.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Result:
     notes: tuple[str, ...] = ()
     slices: tuple[SliceScores, ...] = ()
     changes: tuple[Change, ...] | None = None
+    errors: tuple[Error, ...] | None = None
 
     def __getitem__(self, metric: str | Metric) -> Score:
         """The score of a metric, by its text or itself. Raises MetricError for one that was not asked for."""
@@ -171,16 +173,19 @@ class Result:
         width = max((len(score.metric) for score in self.scores), default=0)
         head = f"{self.name}  {self.coverage.scored_turns} turns, protocol {self.protocol}"
         return "\n".join(
-            [head, *(f"  {score.metric:<{width}}  {_shown(score)}" for score in self.scores), *self.notes]
+            [head, *(f"  {score.metric:<{width}}  {self._shown(score)}" for score in self.scores), *self.notes]
         )
 
-
-def _shown(score: Score) -> str:
-    if score.value is None:
-        return f"undefined: {score.why}"
-    counted = f"{score.total}" if score.count is None else f"{score.count} / {score.total}"
-    between = "" if score.low is None or score.high is None else f"{100 * score.low:.2f} .. {100 * score.high:.2f}"
-    return "  ".join(filter(None, (f"{100 * score.value:6.2f}", between, counted)))
+    def _shown(self, score: Score) -> str:
+        """A score with its interval and what was counted, in per cent where the metric is."""
+        if score.value is None:
+            return f"undefined: {score.why}"
+        scale = 100 if self.metrics[score.metric].percent else 1
+        counted = f"{score.total}" if score.count is None else f"{score.count} / {score.total}"
+        between = ""
+        if score.low is not None and score.high is not None:
+            between = f"{scale * score.low:.2f} .. {scale * score.high:.2f}"
+        return "  ".join(filter(None, (f"{scale * score.value:6.2f}", between, counted)))
 
 
 def score(metric: Metric, text: str, sums: Any, signature: str, interval: Interval | None = None) -> Score:

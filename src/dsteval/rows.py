@@ -131,7 +131,9 @@ def _same(what: str, told: Sequence[tuple[Result, str]], remedy: str = "") -> No
 def _same_dialogues(name: str, first: dict[str, int], other: Result) -> None:
     own = {canonical_id(dialogue): turns for dialogue, turns in zip(other.dialogues, other.turns, strict=True)}
     apart = sorted(first.keys() ^ own.keys())
-    uneven = [f"{key}: {first[key]} and {own[key]}" for key in sorted(first) if first[key] != own.get(key)]
+    uneven = [
+        f"{key}: {first[key]} and {own[key]}" for key in sorted(first.keys() & own) if first[key] != own[key]
+    ]
     if not apart and not uneven:
         return
     found = f"{len(apart)} that only one has ({first_few(apart)})" if apart else f"turns of {first_few(uneven)}"

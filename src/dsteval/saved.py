@@ -17,8 +17,9 @@ from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError, MetricError, OptionError, ProtocolError, ReadError, first_few
 from dsteval.fingerprint import Fingerprint
 from dsteval.intervals import Intervals
-from dsteval.metrics import Counts, Metric, parse, total
+from dsteval.metrics import Counts, Metric, parse, total, under
 from dsteval.protocol import load as load_protocol
+from dsteval.protocol import names as protocol_names
 from dsteval.readers import Source
 from dsteval.result import SCHEMA, Result, Score, count_text, score
 
@@ -182,12 +183,15 @@ def recounted(result: Result, metrics: Sequence[str | Metric] | None, intervals:
 
 
 def _resolved(result: Result, metric: Metric) -> Metric:
-    """A metric under the result's protocol, whose settings its own metrics show."""
-    for known in result.metrics.values():
-        if known.name == metric.name:
-            return metric.resolve(dict(known.given))
-    name = result.protocol.partition("@")[0].partition("#")[0]
-    return metric.resolve(load_protocol(name).metrics.parameters.get(metric.name, {}))
+    """A metric under the result's protocol, as an evaluation resolves it.
+
+    A protocol from elsewhere is not at hand: what its own metrics of that name have is taken.
+    """
+    name = result.protocol.partition("@")[0]
+    if name in protocol_names():
+        return under(metric, load_protocol(name))
+    own = [known for known in result.metrics.values() if known.name == metric.name]
+    return metric.resolve(dict(own[0].given) if own else {})
 
 
 def merge(results: Sequence[Result], name: str | None = None) -> Result:

@@ -14,12 +14,14 @@ __all__ = ["main"]
 # Command -> what --help says of it; the module of that name holds it as ``command``.
 _COMMANDS = {
     "score": "Score predictions: JGA, slot accuracy, AGA, FGA and others.",
+    "compare": "Compare systems: differences with intervals, paired tests.",
     "spread": "Score a file under every protocol, and say what makes them differ.",
+    "track": "Run a tracker over a data set, and score it.",
     "explain": "Show one dialogue turn by turn, and where its errors are.",
     "validate": "Check files, and that a reference scores perfectly against itself.",
     "convert": "Write any file that is read as our JSON Lines.",
     "data": "Describe data sets, and fetch public ones.",
-    "list": "List the metrics, protocols, readers or data sets at hand.",
+    "list": "List the metrics, protocols, readers, trackers or data sets at hand.",
     "lambda": "The lambda of FGA that forgets a mistake within some turns.",
 }
 

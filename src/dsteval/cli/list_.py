@@ -13,6 +13,7 @@ from dsteval.cli.output import emit
 from dsteval.data import catalog
 from dsteval.data.fetch import missing, unverified
 from dsteval.render.table import Cell, Table
+from dsteval.track import tracker
 
 __all__ = ["command"]
 
@@ -48,6 +49,11 @@ def _readers() -> list[dict[str, Any]]:
     return [{"name": reader.name, "sides": reader.sides, "about": reader.about} for reader in found]
 
 
+def _trackers() -> list[dict[str, Any]]:
+    loaded = map(tracker.load, tracker.names())
+    return [{"name": one.name, "about": one.about, "needs": list(one.needs), "hash": one.hash} for one in loaded]
+
+
 def _datasets() -> list[dict[str, Any]]:
     return [
         {
@@ -70,6 +76,7 @@ _LISTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "metrics": _metrics,
     "protocols": _protocols,
     "readers": _readers,
+    "trackers": _trackers,
     "datasets": _datasets,
 }
 
@@ -78,7 +85,7 @@ _LISTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 @click.argument("what", type=OneOf("WHAT", list(_LISTS)))
 @form_option
 def command(what: str, form: str | None, out: str | None) -> None:
-    """List what is at hand: metrics, protocols, readers or public data sets."""
+    """List what is at hand: metrics, protocols, readers, trackers or public data sets."""
     entries = _LISTS[what]()
     columns = [column for column in entries[0] if column in _SHOWN]
     rows: list[list[Cell]] = [[_cell(entry[column]) for column in columns] for entry in entries]

@@ -15,11 +15,13 @@ from dsteval.cli.options import (
     interval_settings,
     slot_list,
 )
-from dsteval.cli.output import emit
+from dsteval.cli.output import emit, replaced
 from dsteval.cli.systems import merged, systems
 from dsteval.errors import OptionError
 from dsteval.evaluation import Settings
+from dsteval.render.errors import errors_table
 from dsteval.render.scores import change_tables, scores_table, slice_tables
+from dsteval.render.table import FORMS
 from dsteval.result import document
 from dsteval.slices import BY
 
@@ -38,6 +40,7 @@ __all__ = ["command"]
 )
 @click.option("--merge", metavar="NAME", help="The FILEs are saved results, parts of one system.")
 @click.option("--changes", is_flag=True, help="List every value that the protocol rewrote.")
+@click.option("--errors", metavar="PATH", help="Write all errors as CSV: where each began, how it ended.")
 @form_option
 def command(
     files: tuple[str, ...],
@@ -47,6 +50,7 @@ def command(
     by: tuple[str, ...],
     lambdas: tuple[str, ...],
     merge: str | None,
+    errors: str | None,
     slots: str | None,
     form: str | None,
     out: str | None,
@@ -58,13 +62,16 @@ def command(
     --metric the protocol's own list is printed, for `exact` the columns of the FGA paper's Table 1 and slot F1.
     With -o PATH.json the counts of each dialogue are kept: such a saved result may stand as FILE again.
     """
-    own = {"slots": slot_list(slots), "domain_lambda": _lambdas(lambdas)}
+    own = {"slots": slot_list(slots), "domain_lambda": _lambdas(lambdas), "errors": errors is not None}
     settings: Settings = {**own, **interval_settings(options)}  # type: ignore[typeddict-item]
     if merge is not None:
         results = [merged(files, merge, metrics, settings)]
     else:
         results = systems(files, ref, protocol, metrics, by, settings)
     tables = [scores_table(results, paper=not metrics), *slice_tables(results), *change_tables(results)]
+    if errors is not None:
+        with replaced(errors) as file:
+            file.write(FORMS["csv"](errors_table(results)).encode("utf-8", "backslashreplace"))
     remarks = [note for result in results for note in result.notes]
     emit(tables, document(results, keep=out is not None), form, out, remarks=remarks, compact=True)
 

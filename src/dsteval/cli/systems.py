@@ -79,6 +79,7 @@ def merged(files: Sequence[str], name: str, metrics: Sequence[str], settings: Se
         if not is_saved(source):
             expected = "a result that score -o PATH.json wrote"
             raise OptionError(where=f"--merge {name}, {source.name}", expected=expected, found="another file")
+        _check_saved(source, (), {"errors": settings.get("errors", False)})
         parts += load(source)
     return recounted(merge(parts, name), metrics or None, run.intervals)
 
@@ -95,6 +96,7 @@ def _check_saved(source: Source, by: Sequence[str], settings: Settings) -> None:
         "--updates": settings.get("updates"),
         "--slots": settings.get("slots"),
         "--changes": settings.get("changes"),
+        "--errors": settings.get("errors"),
     }
     odd = [name for name, value in given.items() if value]
     if odd:

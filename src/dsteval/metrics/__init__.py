@@ -13,8 +13,9 @@ from dsteval.errors import MetricError, unknown
 from dsteval.metrics.base import Counts, Metric, Parameter, total
 from dsteval.metrics.text import split
 from dsteval.plugins import installed
+from dsteval.protocol import Protocol
 
-__all__ = ["Counts", "Metric", "Parameter", "find", "names", "parse", "total"]
+__all__ = ["Counts", "Metric", "Parameter", "find", "names", "parse", "total", "under"]
 
 
 @cache
@@ -41,6 +42,14 @@ def find(name: str) -> Metric:
         if isinstance(metric, Metric):
             return metric
     raise MetricError(unknown("metric", name, names(), "dsteval list metrics"))
+
+
+def under(metric: Metric, protocol: Protocol) -> Metric:
+    """What a metric means under a protocol: another metric, or the protocol's parameters where none was typed."""
+    own = protocol.metrics
+    if metric.name in own.means:
+        metric = find(own.means[metric.name])(**dict(metric.given))
+    return metric.resolve(own.parameters.get(metric.name, {}))
 
 
 def parse(text: str) -> Metric:

@@ -75,7 +75,8 @@ class Metric:
     ``count(outcomes)`` gives additive columns per dialogue, ``value(sums)`` the metric of summed columns (any
     leading axes). ``given`` holds the parameters that were typed, in the order of their names. ``tally`` names
     what it wants counted per turn; ``unit`` tells whether it is one of turns, of service frames, or of either;
-    ``perfect`` is False where a perfect prediction does not score 1.
+    ``best`` is the best value there is, the lower one of ``bounds`` where lower is better; ``perfect`` is False
+    where a perfect prediction does not score it. ``percent`` tells whether tables show a value in per cent.
 
     >>> from dsteval.metrics.jga import JGA
     >>> JGA(average="dialogue")
@@ -94,7 +95,9 @@ class Metric:
     needs: ClassVar[tuple[str, ...]] = ()
     unit: ClassVar[tuple[str, ...]] = ("turn",)
     tally: ClassVar[str] = ""
+    best: ClassVar[float] = 1.0
     perfect: ClassVar[bool] = True
+    percent: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __call__(self, **parameters: str) -> Metric:
@@ -148,6 +151,11 @@ class Metric:
     def get(self, parameter: str) -> str:
         """A parameter's value: as given, or its default."""
         return dict(self.given).get(parameter, self.parameters[parameter].choices[0])
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the lower of two values is the better one."""
+        return self.best == self.bounds[0]
 
     @property
     def count_key(self) -> tuple[object, ...]:

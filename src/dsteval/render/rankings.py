@@ -44,7 +44,7 @@ def lambda_tables(ranking: LambdaRanking) -> list[Table]:
 
 
 def _between(low: float, high: float) -> str:
-    return f"{low:.4g} {_DASH} {'inf' if math.isinf(high) else f'{high:.4f}'}"
+    return f"{f'{low:.4f}' if low else 0} {_DASH} {'inf' if math.isinf(high) else f'{high:.4f}'}"
 
 
 def protocol_tables(ranking: ProtocolRanking) -> list[Table]:

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from dsteval.errors import printable
 
-__all__ = ["FORMS", "Cell", "Table", "text"]
+__all__ = ["FORMS", "Cell", "Marked", "Table", "text"]
 
-Cell = str | int | float | None
+
+class Marked(NamedTuple):
+    """A cell's text, bold or not, with a sign behind it; CSV has the bare text."""
+
+    text: str
+    bold: bool = False
+    sign: str = ""
+
+
+Cell = str | int | float | Marked | None
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -24,6 +35,9 @@ _LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "\N{DAGGER}": r"\textsuperscript{\dag}",
 }
 
 
@@ -64,7 +78,18 @@ class Table:
 
 def text(cell: Cell) -> str:
     """A cell as people read it."""
+    if isinstance(cell, Marked):
+        return cell.text + cell.sign
     return "-" if cell is None else str(cell)
+
+
+def _is_bold(cell: Cell) -> bool:
+    return isinstance(cell, Marked) and cell.bold
+
+
+def _bare(cell: Cell) -> str | int | float:
+    """A cell in CSV."""
+    return cell.text if isinstance(cell, Marked) else "" if cell is None else cell
 
 
 def to_csv(table: Table) -> str:
@@ -73,7 +98,7 @@ def to_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([name.replace("\n", "") for name in table.columns])
-    writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
+    writer.writerows([[_bare(cell) for cell in row] for row in table.rows])
     return out.getvalue()
 
 
@@ -82,7 +107,8 @@ def to_md(table: Table) -> str:
 
     def line(cells: Sequence[Cell]) -> str:
         texts = (printable(text(cell)).replace("|", r"\|").replace("\n", " ") for cell in cells)
-        return "| " + " | ".join(texts) + " |"
+        shown = (f"**{one}**" if _is_bold(cell) else one for cell, one in zip(cells, texts, strict=True))
+        return "| " + " | ".join(shown) + " |"
 
     rule = ["---:" if number in table.right else "---" for number in range(len(table.columns))]
     heads = [name.replace("\n", "") for name in table.columns]
@@ -94,13 +120,22 @@ def to_latex(table: Table) -> str:
     """A booktabs tabular, notes as comments above it."""
 
     def line(cells: Sequence[Cell]) -> str:
-        texts = (printable(text(cell)).replace("\n", "") for cell in cells)
-        return " & ".join("".join(_LATEX.get(c, c) for c in one) for one in texts) + r" \\"
+        shown = [_latex(cell, number in table.right) for number, cell in enumerate(cells)]
+        # What follows the end of a row in these signs would be taken for its argument.
+        return ("{}" if shown[0][:1] in ("[", "*") else "") + " & ".join(shown) + r" \\"
 
     align = "".join("r" if number in table.right else "l" for number in range(len(table.columns)))
     notes = [f"% {note}" for note in [table.title, *table.notes] if note]
     body = [r"\toprule", line(table.columns), r"\midrule", *map(line, table.rows), r"\bottomrule"]
     return "\n".join([*notes, rf"\begin{{tabular}}{{{align}}}", *body, r"\end{tabular}"]) + "\n"
+
+
+def _latex(cell: Cell, number: bool) -> str:
+    """A cell with LaTeX's signs escaped, in bold if it is to be; a number's minus is one."""
+    escaped = "".join(_LATEX.get(c, c) for c in printable(text(cell)).replace("\n", ""))
+    if number:
+        escaped = re.sub(r"(?<![\w.)])-(?=\d)", "$-$", escaped)
+    return rf"\textbf{{{escaped}}}" if _is_bold(cell) else escaped
 
 
 FORMS: dict[str, Callable[[Table], str]] = {"csv": to_csv, "md": to_md, "latex": to_latex}

@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from dsteval.errors import printable
-from dsteval.render.table import Table, text
+from dsteval.render.table import Cell, Marked, Table, text
 
 __all__ = ["console", "show"]
 
@@ -50,9 +50,30 @@ def _fitting(table: Table, width: int) -> Table:
 
 def _rich(table: Table) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    columns: list[list[Text]] = []
     for number, name in enumerate(table.columns):
-        justify: JustifyMethod = "right" if number in table.right else "left"
-        drawn.add_column(Text(printable(name)), justify=justify, overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*(Text(printable(text(cell))) for cell in row))
+        cells = [row[number] for row in table.rows]
+        if any(isinstance(cell, Marked) and cell.sign for cell in cells):
+            head, *texts = _signed(name, cells)
+            drawn.add_column(head, overflow="fold")
+        else:
+            justify: JustifyMethod = "right" if number in table.right else "left"
+            drawn.add_column(Text(printable(name)), justify=justify, overflow="fold")
+            texts = [Text(printable(text(cell)), style=_style(cell)) for cell in cells]
+        columns.append(texts)
+    for row in zip(*columns, strict=True):
+        drawn.add_row(*row)
     return drawn
+
+
+def _signed(name: str, cells: list[Cell]) -> list[Text]:
+    """Heading and cells of a column of numbers with signs, which stand beyond the last digit."""
+    bare = [name, *(cell.text if isinstance(cell, Marked) else text(cell) for cell in cells)]
+    signs = ["", *(cell.sign if isinstance(cell, Marked) else "" for cell in cells)]
+    width, room = max(map(len, bare)), max(map(len, signs))
+    padded = (f"{one:>{width}}{sign:<{room}}" for one, sign in zip(bare, signs, strict=True))
+    return [Text(one, style=style) for one, style in zip(padded, ["", *map(_style, cells)], strict=True)]
+
+
+def _style(cell: Cell) -> str:
+    return "bold" if isinstance(cell, Marked) and cell.bold else ""

@@ -1,0 +1,123 @@
+"""How the baseline reads a text: one plain spelling, and patterns for times, numbers and days."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+__all__ = ["NUMBER", "Said", "clock_times", "normal", "number", "stem"]
+
+_TOKENS = re.compile(r"\d{1,2}:\d\d|[^\W\d_]+(?:\d\w*)?|\d+|[.?!,;]")
+_NUMBERS = {
+    word: str(value)
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
+    )
+}
+NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
+"""A small number, in digits or as a word."""
+
+_HALF = r"(?P<half>half|quarter|\d\d? minutes) (?P<way>past|after|to|before|till) "
+_CLOCK = re.compile(
+    rf"\b(?:(?P<h>\d{{1,2}}):(?P<m>\d\d)(?: ?(?P<ap>am|pm|a m|p m|a . m|p . m))?"
+    rf"|{_HALF}(?P<hh>{NUMBER})(?: ?(?P<hap>am|pm|a m|p m))?"
+    rf"|(?P<o>{NUMBER})(?: o ?clock(?: in the (?P<part>morning|afternoon|evening))?)? (?P<oap>am|pm|a m|p m)"
+    rf"|(?P<c>{NUMBER}) o ?clock(?: (?:in the|at) (?P<cpart>morning|afternoon|evening|night))?"
+    rf"|(?P<noon>noon|midday|midnight)"
+    rf"|(?:at|by|after|before|around|for) (?P<four>(?:[01]\d|2[0-4])[0-5]\d)(?: ?hrs| hours)?)\b"
+)
+
+
+@lru_cache(maxsize=20000)
+def normal(text: str) -> str:
+    """The plain spelling that values and utterances are compared in.
+
+    Lower case, words with a blank between them, no apostrophes or hyphens, marks that end a clause as words.
+
+    >>> normal("I do n't want the Guest-House; 5pm B&B's")
+    'i dont want the guest house ; 5 pm b and bs'
+    """
+    text = text.casefold().replace("’", "'").replace("&", " and ")
+    text = re.sub(r"\s*n't\b", "nt", text)
+    text = re.sub(r"\s*'\s?(s|m|ll|re|ve|d)\b", r"\1", text).replace("'", "")
+    return " ".join(_TOKENS.findall(text))
+
+
+def stem(word: str) -> str:
+    """A word without a final s, so that plurals and possessives are one with the word.
+
+    >>> stem("museums"), stem("christs"), stem("gas")
+    ('museum', 'christ', 'gas')
+    """
+    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" else word
+
+
+def number(text: str) -> str:
+    """The digits of a small number.
+
+    >>> number("three"), number("7")
+    ('3', '7')
+    """
+    return _NUMBERS.get(text, text)
+
+
+def clock_times(text: str) -> Iterator[tuple[int, int, str]]:
+    """Times in a plain text with their place, as HH:MM.
+
+    >>> [time for _, _, time in clock_times("by 5 pm or 17:30 or quarter to 7 pm or noon")]
+    ['17:00', '17:30', '18:45', '12:00']
+    """
+    for match in _CLOCK.finditer(text):
+        found = match.groupdict()
+        start = match.start("four") if found["four"] else match.start()
+        yield start, match.end(), _clock(found)
+
+
+def _clock(found: dict[str, str | None]) -> str:
+    if found["noon"]:
+        return "12:00" if found["noon"] != "midnight" else "00:00"
+    if found["four"]:
+        return f"{found['four'][:2]}:{found['four'][2:]}"
+    hour = int(number(found["h"] or found["hh"] or found["o"] or found["c"] or "0"))
+    minute = int(found["m"] or 0)
+    half = (found["ap"] or found["hap"] or found["oap"] or "")[:1]
+    part = found["part"] or found["cpart"]
+    if found["half"]:
+        away = {"half": 30, "quarter": 15}.get(found["half"]) or int(found["half"].split()[0])
+        hour, minute = (hour, away) if found["way"] in ("past", "after") else (hour - 1, (60 - away) % 60)
+    late = half == "p" or part in ("afternoon", "evening", "night")
+    if late and hour < 12:
+        hour += 12
+    elif half == "a" and hour == 12:
+        hour = 0
+    return f"{hour % 100:02d}:{minute:02d}"
+
+
+class Said:
+    """An utterance in its plain spelling, with what is found in it."""
+
+    __slots__ = ("raw", "starts", "text", "words")
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        self.text = normal(raw)
+        self.words = self.text.split()
+        self.starts: list[int] = []
+        at = 0
+        for word in self.words:
+            self.starts.append(at)
+            at += len(word) + 1
+
+    def before(self, at: int, reach: int = 30) -> str:
+        """The part of the same sentence just before a place."""
+        return re.split(r"[.?!;]", self.text[max(0, at - reach) : at])[-1]
+
+    def after(self, at: int, reach: int = 30) -> str:
+        """The part of the same sentence just after a place."""
+        return re.split(r"[.?!;]", self.text[at : at + reach])[0]
+
+    def sentences(self) -> Iterator[tuple[int, str]]:
+        """The sentences with where they start, their closing mark included."""
+        for match in re.finditer(r"[^.?!;]+[.?!;]*", self.text):
+            yield match.start(), match.group()
