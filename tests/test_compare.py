@@ -188,7 +188,13 @@ def test_less_is_better_where_it_counts_errors() -> None:
     assert found.best("OriginErrors") == ["good"] and "poor" in found.behind("OriginErrors")
     one = found["OriginErrors", "good", "poor"]
     assert one.difference is not None and one.difference < 0
-    assert (one.worse, one.turned().worse, one.scale) == ("poor", "poor", 1)
+    assert (one.worse, one.turned().worse) == ("poor", "poor")
+
+
+def test_a_metric_that_is_no_share_is_shown_as_it_is() -> None:
+    found = compared(metrics=["ErrorLifetime"])
+    one = found["ErrorLifetime", "good", "poor"]
+    assert one.difference is not None
     assert f"good - poor  {one.difference:+.2f}" in str(found)
 
 

@@ -15,6 +15,7 @@ from commandline import Ran, refusal, run
 from dsteval.comparison import compare
 from dsteval.render.comparison import comparison_tables
 from dsteval.render.table import Marked, Table, to_csv, to_latex, to_md
+from test_terminal import CODE, terminal
 
 EXAMPLE = Path(dsteval.__file__).parent / "example"
 FILES = [EXAMPLE / f"{name}.jsonl" for name in ("pointer", "seq2seq", "prompted")]
@@ -49,6 +50,14 @@ def test_text() -> None:
     assert [line.split()[1:3] for line in jga] == [["pointer", "seq2seq"], ["seq2seq", "prompted"]]
     assert "-23.68 [-40.28, -5.41]" in jga[0]
     assert lines[-1] == "pairs without the best system: 9 more; csv and json list all"
+
+
+def test_the_best_is_bold_in_a_terminal() -> None:
+    wide = terminal(*map(str, COMPARE), "--metric", "JGA", columns=200)
+    assert re.search(r"\x1b\[1m *72\.37 *\x1b\[0m", wide)
+    assert not re.search(r"\x1b\[1m[^\x1b]*48\.68", wide)
+    narrow = CODE.sub("", terminal(*map(str, COMPARE), columns=60))
+    assert re.search(r"^JGA +48\.68† +72\.37 +53\.95", narrow, re.M)
 
 
 def test_json_is_the_document_of_python() -> None:

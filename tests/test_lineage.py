@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 import dsteval
 import naive
 import naive_lineage
+from dsteval import metrics
 from dsteval.evaluation import Evaluation
 from dsteval.lineage import ENDS, KINDS, LIVED, Lineage, lineage, why_not
 from dsteval.metrics.fga import TYPE1, distances
+from dsteval.metrics.origin_errors import KIND
 from dsteval.outcomes import ABSENT, UNKNOWN, Outcomes
 from dsteval.readers import Source
 from dsteval.values.matchers import PreparedValue
@@ -208,3 +210,32 @@ def test_what_has_no_lineage() -> None:
         assert reason in (why_not(changed) or "")
         with pytest.raises(ValueError, match=reason):
             lineage(changed)
+
+
+NAMES = ["OriginErrors", "RepairRate", "ErrorLifetime"]
+
+
+@given(corpora(), st.sampled_from(["any", *KIND.choices[1:]]))
+def test_slices_by_turn_share_out_the_errors_that_begin(corpus: WrittenCorpus, kind: str) -> None:
+    wanted = [f"{name}(kind={kind})" for name in NAMES]
+    result = dsteval.evaluate(*sides(corpus), metrics=wanted, by=["turn"], ci=None)
+    errors = naive_lineage.errors(naive.prepare(without_null(corpus), "exact"))
+    for one in result.slices:
+        here = [e for e in naive_lineage.of_kind(errors, kind) if e.origin == int(one.key)]
+        repaired = sum(e.end == "repaired" for e in here)
+        expected = [(len(here), one.turns), (repaired, len(here)), (sum(e.lifetime for e in here), len(here))]
+        assert [(score.count, score.total) for score in one.scores] == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_metrics_say_why_they_are_undefined(name: str) -> None:
+    outcomes = outcomes_of({"d": [({"hotel-area": "north"}, {})]})
+    metric = metrics.find(name)
+    assert metric.why_not(outcomes) is None
+    for changed, reason in (
+        (replace(outcomes, unit="frame"), "service frame"),
+        (replace(outcomes, has_dialogues=False), "single instances"),
+        (replace(outcomes, graded=True), "between right and wrong"),
+        (replace(outcomes, has_values=False), "marks"),
+    ):
+        assert reason in (metric.why_not(changed) or "")

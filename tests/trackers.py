@@ -1,4 +1,4 @@
-"""Small made-up trackers, good and bad, for the tests of ``track``. The words of a turn are its slots: "area=north"."""
+"""Small made-up trackers, good and bad, for the tests of ``track``. They read words like "hotel-area=north"."""
 
 import sys
 import time

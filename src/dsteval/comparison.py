@@ -350,6 +350,8 @@ def _part(result: Result, order: Sequence[str], note: str) -> Result:
         counts={text: chosen[id(counts)] for text, counts in result.counts.items()},
         notes=(note, *result.notes) if note else result.notes,
         slices=() if dropped else result.slices,
+        changes=None if dropped else result.changes,
+        errors=None if dropped else result.errors,
     )
 
 

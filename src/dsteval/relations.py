@@ -101,7 +101,7 @@ def errors_of(outcomes: Outcomes, witnesses: Iterable[Witness]) -> Iterator[Erro
     """
     reason = why_not(outcomes)
     if reason is not None:
-        raise ProtocolError(where="errors", expected="a rule and data whose errors can be followed", found=reason)
+        raise ProtocolError(where="errors", found=f"none to follow: {reason}")
     found, known = lineage(outcomes), list(witnesses)
     number, turns = len(found), outcomes.turn.tolist()
     starts = outcomes.offsets.tolist()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from dsteval.track import rules as rule
-from dsteval.track import travel
+from dsteval.track import travel, open_values
 from dsteval.track.lexicon import Lexicon, lexicon_from_schema, lexicon_from_states, lexicon_from_values
 from dsteval.track.scene import Memory, Scene
 from dsteval.track.vocabulary import BUNDLED
@@ -38,7 +38,8 @@ class Baseline:
         for group, apply in (
             ("references", travel.refer), ("travel", travel.places), ("values", rule.values), ("values", rule.flags), ("numbers", rule.numbers),
             ("times", rule.times), ("days", rule.days), ("answers", rule.answer), ("any", rule.any_value),
-            ("offers", rule.accept_offers),
+            ("offers", rule.accept_offers), ("days", open_values.dates), ("times", open_values.spoken_times), ("values", open_values.phrases),
+            ("numbers", open_values.amounts), ("answers", open_values.answers), ("offers", open_values.accept_names),
         ):
             if group in on:
                 apply(scene)

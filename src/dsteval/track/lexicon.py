@@ -34,6 +34,10 @@ _ROLES = {
     "arrive": ("arriveby", "arrive", "arrival"),
     "leave": ("leaveat", "leave", "leaving", "departing"),
 }
+_EMPTY = frozenset(
+    "has of for good number is next new in allowed arrives at on the options book by checked per night event hotel "
+    "place restaurant movie song property therapist attraction approximate ride aggregate total entry".split()
+)
 _DATES = frozenset({"day", "date"})
 _FLAGS = frozenset({"yes", "no", "true", "false", "free"})
 _WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
@@ -154,7 +158,7 @@ def _slot(name: str, domain: str, values: Counter[str], opened: bool) -> Slot:
     if kind in ("number", "time", "place", "date"):
         table = _COUNTED if kind == "number" else _ROLES
         role = next((role for role, names in table.items() for part in parts if part in names), "")
-    cues = {cue for part in parts for cue in CUES.get(part, (part,))}
+    cues = {cue for part in parts for cue in CUES.get(part, () if part in _EMPTY else (part,))}
     slot = Slot(name, domain, kind, role, tuple(sorted(cues, key=len, reverse=True)), words=parts, open=opened)
     if kind not in ("time", "date") or not opened:
         _spell(slot, values)

@@ -18,8 +18,13 @@ _ANY = re.compile(
     r"no preferences|any(?:thing|where|time)?(?: (?:is|will|would|area|price|part|of them|type|one|price range|day|"
     r"star|kind|location|food|cuisine))(?: (?:is|be|do|works?|fine|ok|okay))*|anywhere|anything|not particular|"
     r"surprise me|whichever|whatever|doesnt matter|not important|isnt important|either(?: one)?(?: is)? "
-    r"(?:fine|ok|okay)|either|open to any|flexible|no matter|nt matter)\b"
+    r"(?:fine|ok|okay)|either|open to any|flexible|no matter|nt matter|"
+    r"doesn t matter|open to|you (?:choose|pick|decide)|any will do|nothing specific|no specific|no (?:area|price|price range|type|"
+    r"location|food|particular)\b(?: \w+)? preference|have an? (?:\w+ )?(?:area|price|type|location|food)? ?(?:preference|in mind)|"
+    r"no price range|no particular)\b"
 )
+_PREFERENCE = re.compile(r"\b(?:particular|specific|preference|certain|preferred|in mind|prefer|matter)\b")
+_NONE = re.compile(r"^(?:no(?: i)? ?(?:,|\.|but|dont|do not|i dont|i do not|$)|not really|nope|i (?:dont|do not) [.])")
 _YES = re.compile(
     r"^(?:(?:oh|ok|okay|hi|hello|great|well|actually|um|and) [,.]? ?)*(?:yes|yeah|yep|yea|yup|sure|please|absolutely|"
     r"definitely|correct|of course|ok|okay|that|sounds|perfect|great|fine|go ahead|i would|lets|wonderful|awesome|good|"
@@ -148,6 +153,8 @@ def numbers(scene: Scene) -> None:
         for match in matches:
             value = number(match["n"])
             value = "1" if value in ("a", "an", "single") else value
+            if slots[0].open and value != "1":
+                value = match["n"]
             if match["n"] in ("a", "an", "single") and role not in ("stay", "people"):
                 continue
             if scene.negated(match.start()):
@@ -166,7 +173,7 @@ def _count(scene: Scene, at: int, slots: list[Slot], value: str) -> None:
 
 def times(scene: Scene) -> None:
     """Set times: leaving, arriving, or the booking's."""
-    slots = [slot for slot in scene.lexicon.slots.values() if slot.kind == "time"]
+    slots = [slot for slot in scene.lexicon.slots.values() if slot.kind == "time" and not slot.open]
     for start, end, time in clock_times(scene.said.text):
         role = _time_role(scene, start)
         fitting = [slot for slot in slots if slot.role == role] if role else slots
@@ -180,7 +187,7 @@ def times(scene: Scene) -> None:
                 slot for slot in chosen if slot.role in ("", "leave")
             ]
         for slot in chosen[:1]:
-            scene.put(slot, scene.said.text[start:end] if slot.open else time)
+            scene.put(slot, time)
 
 
 def _time_role(scene: Scene, start: int) -> str:
@@ -221,7 +228,21 @@ def any_value(scene: Scene) -> None:
             ]  # fmt: skip
             asked = [slot for slot in scene.asked if slot.kind != "name" and slot.role not in ("people", "stay") and slot.name not in scene.new and slot.name not in scene.state]
             for slot in found[:2] or asked[:1]:
-                scene.put(slot, DONTCARE)
+                _no_matter(scene, slot)
+    if _NONE.search(scene.said.text) and not scene.new and _PREFERENCE.search(scene.heard.text):
+        for slot in scene.asked[:1]:
+            if slot.kind in ("choice", "flag") and slot.name not in scene.state:
+                _no_matter(scene, slot)
+
+
+def _no_matter(scene: Scene, slot: Slot) -> None:
+    # Whoever gives one time leaves the other open; that is no wish.
+    if slot.kind == "time" and any(
+        other.kind == "time" and other.name in scene.state | scene.new for other in scene.lexicon.of(slot.domain)
+    ):
+        return
+    if slot.kind != "date" and slot.role not in ("people", "stay"):
+        scene.put(slot, DONTCARE)
 
 
 def answer(scene: Scene) -> None:

@@ -164,13 +164,10 @@ class _Tracking:
                 before = self._taken(returned, before)
                 states.append(_plain(before))
                 self.tick(len(states))
-        except DstevalError as error:
-            told = str(error)
         except (Exception, SystemExit, _TimeUp) as error:
-            told = _told(error)
-        else:
-            return states
-        return Failure(dialogue.id, dialogue.turns[len(states)].number, told, traceback.format_exc())
+            told = str(error) if isinstance(error, DstevalError) else _told(error)
+            return Failure(dialogue.id, dialogue.turns[len(states)].number, told, traceback.format_exc())
+        return states
 
     def _given(self, dialogue: Dialogue, states: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """What the tracker asks for beside the utterances of a turn; ``states`` grow meanwhile."""

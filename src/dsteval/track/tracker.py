@@ -153,7 +153,7 @@ def load(name: str, options: Mapping[str, Any] | None = None, extras: Mapping[st
 
 def find(name: str) -> Any:
     """What the name stands for, not made yet. Raises OptionError where there is none."""
-    target = name
+    target = name if name.partition(":")[0] else ""
     if ":" not in name:
         point = installed("trackers").get(name)
         target = _BUNDLED.get(name) or (point.value if point is not None else "")
@@ -164,10 +164,9 @@ def find(name: str) -> Any:
     found: Any = _module(name, module_name)
     for part in path.split("."):
         if not hasattr(found, part):
-            known = [key for key, value in vars(found).items() if callable(value) and not key.startswith("_")]
-            where = f"--tracker {name}"
-            remedy = f"It has {', '.join(known)}." if known else "It has no class or function."
-            raise OptionError(where=where, expected=f"{path!r} in {module_name}", found="none", remedy=remedy)
+            own = [key for key, one in vars(found).items() if getattr(one, "__module__", "") == module_name]
+            known = [key for key in own if not key.startswith("_")] or ["no class or function"]
+            raise OptionError(unknown(f"object of {module_name}", part, known))
         found = getattr(found, part)
     return found
 
