@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dsteval
@@ -88,6 +88,7 @@ def test_ends_are_jga_and_turn_match_and_curves_are_fga(seed: int) -> None:
         assert end == tuple(one.name for one in results if one[metric].value == best)
 
 
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_crossings_on_a_fine_grid(seed: int) -> None:
     results = drawn(seed)

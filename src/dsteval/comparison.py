@@ -21,6 +21,7 @@ from dsteval.metrics import Metric, parse
 from dsteval.protocol import Protocol
 from dsteval.readers import Source
 from dsteval.result import Result, document
+from dsteval.rows import beside, check_alike, in_one_order, signature_parts
 from dsteval.saved import is_saved, load, recounted
 from dsteval.stats.bootstrap import TOLERANCE
 
@@ -30,8 +31,6 @@ _Reference: TypeAlias = "Source | list[Dialogue]"
 
 ALPHA = 0.05
 """A system is marked as worse than the best where its p, after Holm, is at most this."""
-
-_OVER_S = frozenset({"SlotAccuracy", "NonePrecision", "NoneRecall", "NoneF1"})  # |S| is part of what they count
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +149,7 @@ def compare(
     _check_names(results)
     results = _narrowed(results, metrics)
     for one in results[1:]:
-        _check_alike(results[0], one)
+        check_alike(results[0], one)
     order, note = _order(results, common)
     parts = [_part(one, order, note) for one in results]
     texts = [score.metric for score in parts[0].scores]
@@ -223,7 +222,7 @@ def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None)
             odd = set(texts) ^ {score.metric for score in other.scores}
             if odd:
                 raise AlignmentError(
-                    where=_beside(results[0], other),
+                    where=beside(results[0], other),
                     expected="the same metrics",
                     found=f"{', '.join(sorted(odd))} in one of them only",
                     remedy="Say which with --metric, or score one of them again.",
@@ -233,50 +232,6 @@ def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None)
     if not texts:
         raise OptionError(where="compare", expected="at least one metric", found="none")
     return [recounted(one, texts, NO_INTERVALS) for one in results]
-
-
-def _beside(first: Result, other: Result) -> str:
-    return f"{other.name} beside {first.name}"
-
-
-def _parts(result: Result) -> dict[str, str]:
-    """The parts of a signature without the metric, by their names."""
-    rest = result.scores[0].signature.split("|")[1:]
-    return {key: value for key, _, value in (part.partition(":") for part in rest)}
-
-
-def _check_alike(first: Result, other: Result) -> None:
-    """Raise AlignmentError where numbers of the two cannot be held side by side."""
-    own, theirs = _parts(first), _parts(other)
-    tables = [
-        (name, own.get(name, "none"), theirs.get(name, "none")) for name in ("variants", "ontology", "schema")
-    ]
-    facts = [
-        ("protocol", f"{first.protocol} ({first.settings})", f"{other.protocol} ({other.settings})"),
-        ("reference", _labels(first), _labels(other)),
-        *tables,
-    ]
-    if any(metric.name in _OVER_S for metric in first.metrics.values()):
-        facts.append(("|S|", str(first.n_slots), str(other.n_slots)))
-    remedies = {
-        "protocol": "Score both under one protocol, with --protocol and --set as they were.",
-        "reference": "Score both against one file, with --ref.",
-        "|S|": "Set it for both with --slots, or ask for metrics that do not count it.",
-    }
-    for what, expected, found in facts:
-        if expected != found:
-            raise AlignmentError(
-                where=_beside(first, other),
-                expected=f"the same {what}, {expected}",
-                found=found,
-                remedy=remedies.get(what, "Give both the same table."),
-            )
-
-
-def _labels(result: Result) -> str:
-    return (
-        f"{result.reference} of {result.reference.dialogues} dialogues" if result.reference.dialogues else "none"
-    )
 
 
 def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
@@ -308,7 +263,7 @@ def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
     if not shared:
         raise AlignmentError(where="compare", expected="a dialogue that all systems have", found="none")
     orders = [[key for key in own if key in shared] for own in held]
-    order = orders[0] if all(one == orders[0] for one in orders) else sorted(shared)
+    order = in_one_order(orders)
     if not odd:
         return order, ""
     coverage = results[0].coverage
@@ -335,7 +290,7 @@ def _part(result: Result, order: Sequence[str], note: str) -> Result:
         scored_turns=sum(turns),
         left_out=[*result.coverage.left_out, *dropped],
     )
-    parts = _parts(result)
+    parts = signature_parts(result)
     version = parts.pop("v")
     parts["turns"] = f"{coverage.scored_turns}/{coverage.ref_turns}"
     parts |= {"common": f"{len(rows)}/{coverage.ref_dialogues}"} if note else {}
@@ -380,5 +335,5 @@ def _baseline(
     made: Iterator[Dialogue] = baseline(kind, held)
     metrics = [score.metric for score in first.scores]
     found = evaluate(ref, made, metrics=metrics, protocol=protocol, name=BASELINES[kind], **own)
-    _check_alike(first, found)
+    check_alike(first, found)
     return found

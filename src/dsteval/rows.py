@@ -18,7 +18,16 @@ from dsteval.result import Result
 from dsteval.saved import recounted
 from dsteval.stats.bootstrap import too_few
 
-__all__ = ["Rows", "check_same_rows", "places", "rows"]
+__all__ = [
+    "Rows",
+    "beside",
+    "check_alike",
+    "check_same_rows",
+    "in_one_order",
+    "places",
+    "rows",
+    "signature_parts",
+]
 
 _BY_SLOTS = frozenset({"SlotAccuracy", "NonePrecision", "NoneRecall", "NoneF1"})  # what |S| moves
 
@@ -70,11 +79,10 @@ def rows(
     OptionError for fewer than ``fewest`` results or two of one name, MetricError for a metric that one of the
     results did not count. Without ``references`` these may differ.
     """
-    check_same_rows(results, fewest, references=references)
+    _check_number(results, fewest)
     wanted = list(results[0].metrics) if metrics is None else metrics
     again = [recounted(one, wanted, NO_INTERVALS) for one in results]
-    if _BY_SLOTS.intersection(metric.name for metric in again[0].metrics.values()):
-        _same("|S|", [(one, str(one.n_slots)) for one in results], "Set it with slots=30 or the list of slots.")
+    check_same_rows(again, fewest, references=references)
     order = places(results)
     moved: dict[int, Counts] = {}  # metrics that share their counts share them still, and are drawn once
     for result, place in zip(again, order, strict=True):
@@ -96,36 +104,80 @@ def places(results: Sequence[Result]) -> list[Array]:
     order of the ids, so that it does not matter which result comes first.
     """
     keys = [[canonical_id(name) for name in one.dialogues] for one in results]
-    if all(one == keys[0] for one in keys):
-        return [np.arange(len(keys[0]))] * len(results)
-    return [np.array(sorted(range(len(one)), key=one.__getitem__)) for one in keys]
+    order = in_one_order(keys)
+    at = [{key: row for row, key in enumerate(one)} for one in keys]
+    return [np.array([own[key] for key in order]) for own in at]
+
+
+def in_one_order(orders: Sequence[list[str]]) -> list[str]:
+    """The order of all, where it is one; else sorted, so that it does not matter who comes first."""
+    return orders[0] if all(one == orders[0] for one in orders) else sorted(orders[0])
 
 
 def check_same_rows(results: Sequence[Result], fewest: int = 2, *, references: bool = True) -> None:
     """Raise as ``rows`` does; without ``references`` these may differ."""
-    if len(results) < fewest:
-        raise OptionError(where="results", expected=f"{fewest} or more", found=str(len(results)))
+    _check_number(results, fewest)
     twice = [name for name, times in Counter(one.name for one in results).items() if times > 1]
     if twice:
         raise OptionError(where="results", expected="a name for each", found=f"{twice[0]!r} twice")
-    _same("protocol", [(one, f"{one.protocol} ({one.settings})") for one in results])
-    if references:
-        _same("reference", [(one, str(one.reference)) for one in results])
+    for one in results[1:]:
+        check_alike(results[0], one, references)
     first = {canonical_id(name): turns for name, turns in zip(results[0].dialogues, results[0].turns, strict=True)}
     for one in results[1:]:
         _same_dialogues(results[0].name, first, one)
 
 
-def _same(what: str, told: Sequence[tuple[Result, str]], remedy: str = "") -> None:
-    first, expected = told[0]
-    for one, found in told:
-        if found != expected:
+def _check_number(results: Sequence[Result], fewest: int) -> None:
+    if len(results) < fewest:
+        raise OptionError(where="results", expected=f"{fewest} or more", found=str(len(results)))
+
+
+def beside(first: Result, other: Result) -> str:
+    """How messages name two results."""
+    return f"{other.name} beside {first.name}"
+
+
+def signature_parts(result: Result) -> dict[str, str]:
+    """The parts of a signature without the metric, by their names."""
+    rest = result.scores[0].signature.split("|")[1:]
+    return {key: value for key, _, value in (part.partition(":") for part in rest)}
+
+
+def check_alike(first: Result, other: Result, references: bool = True) -> None:
+    """Raise AlignmentError where numbers of the two cannot be held side by side.
+
+    Without ``references`` these may differ.
+    """
+    own, theirs = signature_parts(first), signature_parts(other)
+    tables = [
+        (name, own.get(name, "none"), theirs.get(name, "none")) for name in ("variants", "ontology", "schema")
+    ]
+    facts = [
+        ("protocol", f"{first.protocol} ({first.settings})", f"{other.protocol} ({other.settings})"),
+        *([("reference", _labels(first), _labels(other))] if references else []),
+        *tables,
+    ]
+    if any(metric.name in _BY_SLOTS for metric in first.metrics.values()):
+        facts.append(("|S|", str(first.n_slots), str(other.n_slots)))
+    remedies = {
+        "protocol": "Score both under one protocol, with --protocol and --set as they were.",
+        "reference": "Score both against one file, with --ref.",
+        "|S|": "Set it for both with --slots, or ask for metrics that do not count it.",
+    }
+    for what, expected, found in facts:
+        if expected != found:
             raise AlignmentError(
-                where=f"{one.name} beside {first.name}",
+                where=beside(first, other),
                 expected=f"the same {what}, {expected}",
                 found=found,
-                remedy=remedy,
+                remedy=remedies.get(what, "Give both the same table."),
             )
+
+
+def _labels(result: Result) -> str:
+    return (
+        f"{result.reference} of {result.reference.dialogues} dialogues" if result.reference.dialogues else "none"
+    )
 
 
 def _same_dialogues(name: str, first: dict[str, int], other: Result) -> None:

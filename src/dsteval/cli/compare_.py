@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
 
 from dsteval.baselines import BASELINES
+from dsteval.cli.beyond import added, beyond_options, runs, two_refs
 from dsteval.cli.options import (
     OneOf,
     coverage_options,
+    file_options,
     form_option,
-    input_options,
     interval_options,
     interval_settings,
     open_named,
     open_shown,
+    protocol_option,
     slot_list,
 )
 from dsteval.cli.output import emit, form_of
@@ -38,7 +41,8 @@ __all__ = ["command"]
 
 @click.command("compare")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@input_options
+@partial(file_options, several=True)
+@protocol_option
 @coverage_options
 @interval_options
 @click.option("--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated.")
@@ -54,10 +58,12 @@ __all__ = ["command"]
     metavar="METRIC=POINTS",
     help="With --against: exit 1 where the difference may be below so many points; may be repeated.",
 )
+@beyond_options
 @form_option
 def command(
     files: tuple[str, ...],
-    ref: str | None,
+    ref: tuple[str, ...],
+    ref_field: tuple[str, ...],
     protocol: str,
     metrics: tuple[str, ...],
     test: str,
@@ -73,14 +79,25 @@ def command(
     """Compare systems on the same dialogues: scores side by side, differences with intervals, paired tests.
 
     A FILE holds predictions, or results that `score -o PATH.json` saved. NAME=PATH names a system. Systems that
-    cover different dialogues are refused, or compared on what they share with --common.
+    cover different dialogues are refused, or compared on what they share with --common. One FILE with two of
+    --ref (or of --ref-field) is compared with itself: what each slot makes of other labels.
     """
+    wanted = {name: options.pop(name) for name in ("over", "discriminate", "power", "difference", "runs")}
     settings: Settings = {"slots": slot_list(slots), **interval_settings(options)}  # type: ignore[typeddict-item]
+    everything = form_of(form, out) in ("csv", "json")
+    if len(ref) > 1 or len(ref_field) > 1:
+        emit(*two_refs(files, ref, ref_field, protocol, metrics, settings, everything), form, out)
+        return
+    reference = ref[0] if ref else None
+    settings["ref_field"] = ref_field[0] if ref_field else None
+    if wanted["runs"]:
+        emit(*runs(files, reference, protocol, metrics, settings), form, out)
+        return
     limits = _limits(fail_below, against, intervals_of(settings).level)
     if common and settings.get("missing") == "error":
         settings["missing"] = "skip"
-    results = systems(files, ref, protocol, metrics, (), {**settings, "ci": None})
-    source, own = _reference(files, ref, settings) if baselines else (None, settings)
+    results = systems(files, reference, protocol, metrics, (), {**settings, "ci": None})
+    source, own = _reference(files, reference, settings) if baselines else (None, settings)
     comparison = compare(
         results,
         source,
@@ -95,9 +112,11 @@ def command(
     below = _below(comparison, limits)
     for note in comparison.notes:
         click.echo(note, err=True)
-    tables = comparison_tables(comparison, not metrics, form_of(form, out) in ("csv", "json"))
+    tables = comparison_tables(comparison, not metrics, everything)
+    more, document = added(comparison.systems, files, reference, metrics, settings, wanted)
     remarks = dict.fromkeys(note for one in comparison.systems for note in one.notes)
-    emit(tables, comparison.to_dict(out is not None), form, out, remarks=remarks, compact=True)
+    whole = comparison.to_dict(out is not None) | document
+    emit([*tables, *more], whole, form, out, remarks=remarks, compact=True)
     for line in below:
         click.echo(f"dsteval: {line}", err=True)
     if below:

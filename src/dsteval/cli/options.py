@@ -30,6 +30,7 @@ __all__ = [
     "interval_settings",
     "open_named",
     "open_shown",
+    "protocol_option",
     "say",
     "say_unverified",
     "slot_list",
@@ -73,18 +74,27 @@ def form_option(command: F) -> F:
 
 def input_options(command: F) -> F:
     """What every command takes that reads predictions and compares them by one rule."""
+    return protocol_option(file_options(command))
+
+
+def protocol_option(command: F) -> F:
+    """``--protocol``."""
     return click.option(
         "--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."
-    )(file_options(command))
+    )(command)
 
 
-def file_options(command: F) -> F:
-    """What every command takes that reads predictions: the reference, settings, formats, tables."""
+def file_options(command: F, several: bool = False) -> F:
+    """What every command takes that reads predictions: the reference, settings, formats, tables.
+
+    ``several`` references, or fields that hold one, may be named.
+    """
     option = click.option
     for one in reversed(
         [
             option(
                 "--ref",
+                multiple=several,
                 metavar="REF",
                 help="The reference: a file, a folder (FOLDER/test takes a split), a data set.",
             ),
@@ -93,7 +103,12 @@ def file_options(command: F) -> F:
             ),
             option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
             option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
-            option("--ref-field", metavar="FIELD", help="Which field is the reference, where a file has several."),
+            option(
+                "--ref-field",
+                multiple=several,
+                metavar="FIELD",
+                help="Which field is the reference, where a file has several.",
+            ),
             option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them."),
             option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them."),
             option("--schema", metavar="FILE", help="The services' slots, if no schema.json is beside REF."),

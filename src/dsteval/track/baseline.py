@@ -39,7 +39,7 @@ class Baseline:
             ("references", travel.refer), ("travel", travel.places), ("values", rule.values), ("values", rule.flags), ("numbers", rule.numbers),
             ("times", rule.times), ("days", rule.days), ("answers", rule.answer), ("any", rule.any_value),
             ("offers", rule.accept_offers), ("days", open_values.dates), ("times", open_values.spoken_times), ("values", open_values.phrases),
-            ("numbers", open_values.amounts), ("answers", open_values.answers), ("offers", open_values.accept_names),
+            ("numbers", open_values.amounts), ("answers", open_values.answers), ("offers", open_values.accept_names), *([("offers", rule.accept_values)] if self.lexicon.opened else []),
         ):
             if group in on:
                 apply(scene)

@@ -84,6 +84,7 @@ class Lexicon:
     longest: int = 1
     rare: list[str] = field(default_factory=list)
     known: frozenset[str] = frozenset()
+    opened: bool = False
     mended: dict[str, str] = field(default_factory=dict)
 
     def of(self, domain: str) -> list[Slot]:
@@ -114,12 +115,20 @@ def lexicon_from_schema(schema: Sequence[Mapping[str, Any]]) -> Lexicon:
     """
     slots = {}
     for service in schema:
+        said = {
+            slot
+            for intent in service.get("intents", [])
+            for part in ("required_slots", "optional_slots")
+            for slot in intent.get(part, ())
+        }
         for one in service.get("slots", []):
+            if said and one["name"] not in said:
+                continue
             name = slot_of(service["service_name"], one["name"])
             values = Counter(str(value) for value in one.get("possible_values", []))
             categorical = bool(one.get("is_categorical")) and bool(values)
             slots[name] = _slot(name, service["service_name"], values, opened=not categorical)
-    return _tables(slots)
+    return _tables(slots, opened=True)
 
 
 def lexicon_from_values(values: Mapping[str, Mapping[str, int]]) -> Lexicon:
@@ -268,8 +277,8 @@ def _shorten(slot: Slot) -> None:
             slot.values.setdefault(short, *values)
 
 
-def _tables(slots: dict[str, Slot]) -> Lexicon:
-    lexicon = Lexicon(slots)
+def _tables(slots: dict[str, Slot], opened: bool = False) -> Lexicon:
+    lexicon = Lexicon(slots, opened=opened)
     for slot in slots.values():
         if slot.kind in ("choice", "name", "place"):
             for spelled, value in slot.values.items():

@@ -14,7 +14,7 @@ __all__ = ["accept_names", "answers", "dates", "phrases", "spoken_times"]
 _MONTHS = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _DAYS = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _DATE = re.compile(
-    rf"\b(?:(?:the )?(?P<value>day after tomorrow|tomorrow|today|(?:next|this|coming) (?:week )?{_DAYS}|"
+    rf"\b(?:(?P<bare>the \d{{1,2}}(?:st|nd|rd|th)(?! of))|(?:the )?(?P<value>day after tomorrow|tomorrow|(?:later )?today|(?:next|this|coming) (?:week )?{_DAYS}|"
     rf"{_DAYS} (?:next|this) week|\d{{1,2}}(?:st|nd|rd|th)(?: of (?:this month|next month|{_MONTHS}))?|"
     rf"{_MONTHS}(?: the)? \d{{1,2}}(?:st|nd|rd|th)?|later this week|next week|{_DAYS}))\b",
     re.IGNORECASE,
@@ -26,9 +26,8 @@ _TIME = re.compile(
     rf"{NUMBER}{_PART})",
     re.IGNORECASE,
 )
-_PHRASE = re.compile(
-    r"\b[A-Z][\w'’&.-]*(?:(?: of| the| and| &| de| at| on| in(?= the\b))*(?: the)? [A-Z0-9][\w'’&-]*)*"
-)
+_WORD = r"(?!I\b)(?:Dr\. )?[A-Z][\w'’&-]*(?:(?<=\b[A-Z])\.(?= [A-Z]))?"
+_PHRASE = re.compile(rf"\b{_WORD}(?:(?: of| the| and| &| de| for| my| a| with)* {_WORD})*(?:, [A-Z]{{2}}\b)?")
 _COMMON = frozenset(
     "i im ive ill id yes yeah no nope ok okay sure please what when where which who how can could would will do does did is are "
     "the a an and but that this it its thanks thank great good hi hello hey find get book my me we you your for in on at to "
@@ -36,7 +35,9 @@ _COMMON = frozenset(
     "reserve search show look looking something just well so oh awesome wonderful right correct from with have has had "
     "if or need want like set add change play rent buy alright all some other another more as of here nothing "
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december am pm give tell try go goodbye bye alexa siri".split()
+    "september october november december am pm give tell try go goodbye bye thats whats hes shes theres youre ill dont "
+    "confirming confirm playing booking sorry congrats unfortunately how about then shall should was were has ah um ummm "
+    "exactly ready anyway cheers aye one works read using".split()
 )
 _ROLE = (
     ("from", re.compile(r"\b(?:from|leaving|departing|out of|leave)(?: the)? $", re.IGNORECASE)),
@@ -53,19 +54,16 @@ _TAKES = re.compile(
 )
 _TURNS_DOWN = re.compile(r"\b(?:no|nope|nah|another|different|others?|else|instead|not|dont|alternatives?|any more)\b")
 _CONFIRMS = re.compile(r"\b(?:confirm|confirming|is that (?:right|correct|okay)|to be clear|just to|you want|you would like|correct|right)\b")
+_ELSEWHERE = re.compile(r"\b(?:in|at|on|from|to|by|with|starring|album) (?:the )?$", re.IGNORECASE)
+_OFFERS = re.compile(
+    r"\b(?:how about|what about|called|named|interested in|suggest|recommend|there is|there's|found|try|like|think of|confirm|does|would)\b",
+    re.IGNORECASE,
+)
+_BOOKED = re.compile(r"\b(?:reservation|table|room|rooms|seats|tickets|people|visit|appointment) (?:at|with|to) (?:the )?$")
 
 
 def _open(scene: Scene, kinds: tuple[str, ...]) -> list[Slot]:
-    return [
-        slot for slot in scene.lexicon.of(scene.memory.active)
-        if slot.open and slot.kind in kinds and not _NOT_SAID & {*slot.words}
-    ]  # fmt: skip
-
-
-_NOT_SAID = frozenset(
-    "address phone number station airport fare balance temperature humidity wind precipitation duration rating price "
-    "car location_name total rent street".split()
-)
+    return [slot for slot in scene.lexicon.of(scene.memory.active) if slot.open and slot.kind in kinds]
 
 
 def _candidates(text: str) -> Iterator[tuple[int, str]]:
@@ -107,7 +105,7 @@ def _slot_of(slots: list[Slot], asked: list[Slot], roles: list[str]) -> Slot | N
             plain = [slot for slot in places if not slot.role] or places
             if plain:
                 return plain[0]
-    return asked[0] if asked else next((slot for slot in slots if slot.kind == "name"), None) if not roles else None
+    return asked[0] if asked else None
 
 
 _LEAD = re.compile(
@@ -139,14 +137,18 @@ def dates(scene: Scene) -> None:
     for match in _DATE.finditer(scene.said.raw):
         domain = scene.memory.active if scene.memory.active in domains else ""
         own = [slot for slot in slots if slot.domain == domain]
-        back = bool(re.search(r"\b(?:return\w*|back|until|till|through|drop\w*|to)\b[^.?!]{0,25}$", scene.said.raw[: match.start()], re.IGNORECASE))
+        back = bool(re.search(r"\b(?:return\w*|back|until|till|through|drop\w*)\b[^.?!]{0,20}$", scene.said.raw[: match.start()], re.IGNORECASE))
         later = [slot for slot in own if {"return", "dropoff", "end", "checkout"} & {*slot.words}]
         sooner = [slot for slot in own if slot not in later]
         asked = [slot for slot in scene.asked if slot in own and slot.name not in scene.state]
         chosen = (later if back and later else [slot for slot in asked if slot.name not in scene.new] or sooner)[:1]
         for slot in chosen:
             if slot.name not in scene.new:
-                scene.put(slot, match["value"])
+                scene.put(slot, match["value"] or match["bare"])
+
+
+def _agrees(scene: Scene) -> bool:
+    return bool(_TAKES.search(scene.said.text)) and not _TURNS_DOWN.search(scene.said.text)
 
 
 def spoken_times(scene: Scene) -> None:
@@ -156,6 +158,10 @@ def spoken_times(scene: Scene) -> None:
     match = _TIME.search(scene.said.raw)
     if match and own:
         scene.put((asked or own)[0], match.group().strip())
+    elif own and own[0].name in scene.state and _agrees(scene) and _OFFERS.search(scene.heard.raw) and (
+        offered := _TIME.search(scene.heard.raw)
+    ):  # fmt: skip
+        scene.put(own[0], offered.group())
 
 
 def amounts(scene: Scene) -> None:
@@ -167,17 +173,29 @@ def amounts(scene: Scene) -> None:
 
 def accept_names(scene: Scene) -> None:
     """Take the name that the system offers where the user agrees."""
-    names = [slot for slot in _open(scene, ("name",)) if "recipient" not in slot.words]
-    if not names or not _TAKES.search(scene.said.text) or _TURNS_DOWN.search(scene.said.text):
+    offered = scene.lexicon.of(scene.before)
+    names = [slot for slot in offered if slot.open and slot.kind == "name" and "recipient" not in slot.words]
+    if not names:
         return
-    if any(slot.name in scene.new for slot in names):
+    shown = [phrase for _, phrase in _candidates(scene.heard.raw)]
+    repeated = [phrase for phrase in shown if len(phrase) > 3 and phrase.casefold() in scene.said.raw.casefold()]
+    if repeated and not any(phrase in scene.state.values() for phrase in repeated):
+        scene.put(names[0], max(repeated, key=len))
         return
-    known = {value.casefold() for value in scene.state.values()} | {value.casefold() for value in scene.new.values()}
+    if not _agrees(scene) or any(slot.name in scene.new for slot in names):
+        return
+    known = {value.casefold() for value in (scene.state | scene.new).values()}
     for start, phrase in _candidates(scene.heard.raw):
-        before = scene.heard.raw[:start][-24:]
-        if phrase.casefold() in known or phrase.casefold() in scene.lexicon.spellings or _DATE.search(phrase):
+        before = scene.heard.raw[:start]
+        if phrase.casefold() in known | {*scene.lexicon.spellings} or _DATE.search(phrase):
             continue
-        if re.search(r"\b(?:in|at|on|from|to|by|with|starring|directed by) (?:the )?$", before, re.IGNORECASE) and "reservation at" not in before:
+        if re.match(r"[^.?!]{0,12}\b(?:street|road|avenue|ave|drive|way|boulevard|court|lane|blvd)\b", scene.heard.raw[start:], re.IGNORECASE) or re.search(r"\d $", before):
+            continue
+        if names[0].name in scene.state and not _OFFERS.search(before):
+            continue
+        if " " not in phrase and re.search(r"(?:^|[.?!:])\s*$", before):
+            continue
+        if _ELSEWHERE.search(before[-24:]) and not _BOOKED.search(before[-24:]):
             continue
         scene.put(names[0], phrase)
         return

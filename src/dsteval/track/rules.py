@@ -100,6 +100,8 @@ def values(scene: Scene) -> None:
             (slot, value) for slot, value in mention.readings if slot.kind != "place" and _fits(scene, mention, slot)
         ]
         domain = scene.domain_at(mention.start, list(dict.fromkeys(slot.domain for slot, _ in readings)))
+        if scene.lexicon.opened and domain != scene.memory.active:
+            continue
         for slot, value in readings:
             if slot.domain == domain:
                 scene.put(slot, value)
@@ -127,7 +129,7 @@ def flags(scene: Scene) -> None:
         if slot.kind != "flag":
             continue
         cue = next((m for cue in slot.cues if (m := re.search(rf"\b{re.escape(cue)}\b", scene.said.text))), None)
-        if cue is None or scene.domain_at(cue.start(), [slot.domain]) != slot.domain:
+        if cue is None or scene.lexicon.opened and (slot.domain != scene.memory.active or _asks(scene, cue.start())):
             continue
         before = scene.said.before(cue.start(), 40)
         yes, no = slot.values.get("yes", "True"), slot.values.get("no", "False")
@@ -135,6 +137,14 @@ def flags(scene: Scene) -> None:
             scene.put(slot, no)
         else:
             scene.put(slot, yes)
+
+
+def _asks(scene: Scene, at: int) -> bool:
+    """Whether the sentence at that place is a question about a thing rather than a wish."""
+    for start, sentence in scene.said.sentences():
+        if start <= at < start + len(sentence):
+            return "?" in sentence and bool(re.search(r"\b(?:do|does|is|are|can i|what|how)\b", sentence))
+    return False
 
 
 def numbers(scene: Scene) -> None:
@@ -166,6 +176,8 @@ def numbers(scene: Scene) -> None:
 
 def _count(scene: Scene, at: int, slots: list[Slot], value: str) -> None:
     domain = scene.domain_at(at, list(dict.fromkeys(slot.domain for slot in slots)))
+    if scene.lexicon.opened and domain != scene.memory.active:
+        return
     for slot in slots:
         if slot.domain == domain and (slot.open or value in slot.values or not slot.values):
             scene.put(slot, slot.values.get(value, value))
@@ -276,3 +288,18 @@ def accept_offers(scene: Scene) -> None:
         if slot in scene.state and normal(scene.state[slot]) == normal(name):
             continue
         scene.put(scene.lexicon.slots[slot], name)
+
+
+def accept_values(scene: Scene) -> None:
+    """Take a value of a closed slot that the system offers where the user agrees."""
+    if not _TAKEN.search(scene.said.text) or _NO.search(scene.said.text[:60]):
+        return
+    shown: dict[str, dict[str, Slot]] = {}
+    for mention in scene.shown:
+        for slot, value in mention.readings:
+            if slot.kind == "choice" and slot.domain == scene.before:
+                shown.setdefault(slot.name, {})[value] = slot
+    for name, values in shown.items():
+        if len(values) == 1 and name not in scene.state and name not in scene.new:
+            for value, slot in values.items():
+                scene.put(slot, value)

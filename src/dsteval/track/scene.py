@@ -53,8 +53,8 @@ class Scene:
     ) -> None:
         self.lexicon, self.state, self.memory = lexicon, state, memory
         self.heard, self.said = Said(heard), Said(said)
+        self.before = memory.active
         self.new: dict[str, str] = {}
-        self.dropped: list[str] = []
         self.mentions = self.find(self.said, spelling)
         self.shown = self.find(self.heard, spelling)
         self.marks = self._marks()

@@ -82,8 +82,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "economy": ("coach",),
     "museums": ("museum",),
     "place of worship": ("church", "churches", "temple"),
-    "kitchen speaker": ("kitchen",),
-    "bedroom speaker": ("bedroom",),
     "tv": ("television",),
     "savings": ("saving",),
     "music": ("concert", "concerts"),
