@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -160,14 +161,16 @@ def test_options_schema_and_slots_reach_the_constructor(data: Path, tmp_path: Pa
 # ---- stopped and taken up again
 
 
-def test_cut_off_anywhere_it_ends_the_same(data: Path, tmp_path: Path) -> None:
+def test_cut_off_anywhere_it_ends_the_same(tmp_path: Path) -> None:
+    chance = random.Random(3)
+    data = written(tmp_path / "few.jsonl", {f"D{n}": chance.choices(WORDS, k=n % 3 + 1) for n in range(6)})
     material = gather(Source.open(data))
     tracker = load("trackers:Resetting")
     out = tmp_path / "out.jsonl"
     track(material, tracker, out)
     whole = out.read_bytes()
     ends = [0, *(place + 1 for place, byte in enumerate(whole) if byte == 10)]
-    for cut in [*ends, *random.Random(3).sample(range(len(whole)), 40)]:
+    for cut in [*ends, *chance.sample(range(len(whole)), 40)]:
         out.write_bytes(whole[:cut])
         came = track(material, tracker, out)
         assert came.before + came.tracked == len(material.dialogues)
@@ -275,3 +278,42 @@ def test_a_finished_run_is_only_scored_again(data: Path, tmp_path: Path) -> None
     assert second.out == first.out
     assert "40 of them from before" in second.err
     assert out.stat().st_mtime_ns == held
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
+def test_a_terminal_shows_how_far_it_has_come(data: Path, tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([TESTS, *filter(None, sys.path)]),
+        "TERM": "xterm",
+        "COLUMNS": "120",
+    }
+    command = [*COMMAND, "track", str(data), "--tracker", "trackers:Slow", "--out", str(tmp_path / "out.jsonl")]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=environment)
+    os.close(theirs)
+    shown = b""
+    while len(piece := _read(ours)):
+        shown += piece
+    os.close(ours)
+    assert done.returncode == 0
+    assert b"SlotRecall" in done.stdout
+    turns = len(predictions(data))
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert re.search(rf"{turns}/{turns} *turns, 40 dialogues, 0 failures", plain)
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # nobody writes any more
+        return b""
+
+
+def test_trackers_are_listed() -> None:
+    found = json.loads(run("list", "trackers", "--as", "json").out)["trackers"]
+    assert [one["name"] for one in found] == ["baseline"]
+    assert found[0]["needs"] == ["turn"]
+    assert len(found[0]["hash"]) == 12

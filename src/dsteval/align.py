@@ -132,13 +132,21 @@ class Aligner:
             if key in self.dropped:
                 continue
             paired = self._own(dialogue) if references is None else self._with(dialogue, references.pop(key, None))
-            if paired is not None and self._has_turns(paired) and self._predicted(paired):
+            if paired is None or not self._has_turns(paired):
+                continue
+            if self.policy.missing != "error" and _is_bare(paired):
+                yield from self._missing(key, paired)
+            elif self._predicted(paired):
                 yield from self._scored(key, paired)
         for key, reference in (references or {}).items():
-            self.coverage.missing.append(reference.id)
-            if self.policy.missing == "empty":
-                yield from self._scored(key, _filled(reference, {}))
+            yield from self._missing(key, reference)
         self._check()
+
+    def _missing(self, key: str, reference: Dialogue) -> Iterator[Dialogue]:
+        """A reference dialogue without prediction, with empty states if the policy says so."""
+        self.coverage.missing.append(reference.id)
+        if self.policy.missing == "empty":
+            yield from self._scored(key, _filled(reference, {}))
 
     def _scored(self, key: str, dialogue: Dialogue) -> Iterator[Dialogue]:
         if key in self._leave_out:
@@ -341,6 +349,11 @@ class Aligner:
         )
 
 
+def _is_bare(dialogue: Dialogue) -> bool:
+    """Whether no turn has a prediction, as in a dialogue in which a tracker failed."""
+    return all(turn.pred is None and turn.pred_frames is None and turn.bits is None for turn in dialogue.turns)
+
+
 def _listed(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers[:8])) + (", ..." if len(numbers) > 8 else "")
 
@@ -362,7 +375,8 @@ def _filled(ref: Dialogue, predicted: dict[int, Turn], pred: Dialogue | None = N
     sides: dict[Side, Dialogue | None] = {"ref": ref, "pred": pred}
     updates = tuple(side for side, source in sides.items() if source is not None and side in source.updates)
     doubles = ref.doubles or (pred is not None and pred.doubles)
-    return Dialogue((pred or ref).id, turns, doubles, updates, ref.gaps, ref.alone)
+    forced = pred is not None and pred.forced
+    return Dialogue((pred or ref).id, turns, doubles, updates, ref.gaps, ref.alone, forced=forced)
 
 
 def _merge(ref: Turn, pred: Turn) -> Turn:

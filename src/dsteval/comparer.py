@@ -244,7 +244,11 @@ class Comparer:
         """What each wrong slot was at the turn before, where ``before`` were wrong and b0 and p0 the states."""
         same, same_pred = (None, None) if self._matcher is None else (self._matcher.same, self._matcher.same_pred)
         found = []
-        for slot, (ref, pred) in wrong.items():
+        for slot, values in wrong.items():
+            ref, pred = values
+            if (earlier := before.get(slot)) is not None and earlier[0] is ref and earlier[1] is pred:
+                found.append(_repeated_was(values))
+                continue
             old, guess = b0.get(slot), p0.get(slot)
             bits = 0
             if old is ref or (same_ref(old, ref) if same is None else same(slot, old, ref)):

@@ -67,6 +67,7 @@ class Dialogue(msgspec.Struct):
     ``doubles`` is True where the file names a slot twice in one state. ``updates`` lists the sides that hold
     what each turn changed instead of whole states. ``gaps`` is True where the format leaves out turns, so that
     their numbers may skip; ``alone`` where the file gives single instances that belong to no dialogue.
+    ``forced`` where the tracker was given the reference's state of the turn before (teacher forcing).
     ``keyed`` is True where the file numbers its turns, False where their position does.
     """
 
@@ -77,6 +78,7 @@ class Dialogue(msgspec.Struct):
     gaps: bool = False
     alone: bool = False
     keyed: bool = True
+    forced: bool = False
 
 
 def canonical_id(dialogue_id: str) -> str:

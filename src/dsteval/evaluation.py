@@ -156,6 +156,7 @@ class Evaluation:
             options.get("interval", "percentile"),
         )
         self.updated = False
+        self.forced = False
         self.services = schema_of(options.get("schema"), "--schema")
         self.trained = schema_of(options.get("train_schema"), "--train-schema")
         self.schema: list[str] = []
@@ -230,6 +231,7 @@ class Evaluation:
             self.matcher.categorical = self.framer.categorical
         for dialogue in self.aligner.pair(predictions, references):
             self.updated |= "pred" in dialogue.updates
+            self.forced |= dialogue.forced
             yield dialogue, preparer.dialogue(dialogue)
         preparer.problems.check(self.aligner.coverage.scored_turns)
 
@@ -373,6 +375,7 @@ class Evaluation:
             *(f"{name}:{hash}" for name, hash in self.given.hashes.items() if name in self.protocol.needs),
             *policy,
             *self.intervals.signature(),
+            *(["forced:ref-state"] if self.forced else []),
             f"v:{__version__}",
         ]
         return "|".join(parts)

@@ -29,7 +29,7 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
     record: dict[str, Any] = {"dialogue_id": dialogue.id, "turn_id": turn.number}
     record |= {key: text for key, text in (("system", turn.system), ("user", turn.user)) if text is not None}
     # What cannot be told from a line's states: see Dialogue.
-    record |= {flag: True for flag in ("gaps", "alone") if getattr(dialogue, flag)}
+    record |= {flag: True for flag in ("gaps", "alone", "forced") if getattr(dialogue, flag)}
     framed = turn.ref_frames is not None or turn.pred_frames is not None
     if dialogue.updates and (framed or any(map(_is_doubled, (turn.ref, turn.pred)))):
         record["updates"] = True

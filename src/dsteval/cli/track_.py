@@ -23,7 +23,7 @@ from dsteval.inputs import system_name
 from dsteval.prepare import written_states
 from dsteval.readers import Source
 from dsteval.render.scores import scores_table, slice_tables
-from dsteval.result import Result, Score, document
+from dsteval.result import Result, document
 from dsteval.slices import BY
 from dsteval.track.material import Material, gather
 from dsteval.track.running import Progress, Run, run
@@ -236,11 +236,4 @@ def _scored(
     notes = [f"tracker {tracker['name']}#{tracker['hash']}, needs {', '.join(tracker['needs'])}"]
     if "ref-state" in tracker["needs"]:
         notes.append("teacher forcing: the tracker was given the reference's state of the turn before")
-        result = replace(result, scores=tuple(map(_forced, result.scores)))
     return replace(result, notes=(*notes, *result.notes))
-
-
-def _forced(score: Score) -> Score:
-    """The score with teacher forcing in its signature, before the version."""
-    parts = score.signature.split("|")
-    return replace(score, signature="|".join([*parts[:-1], "forced:ref-state", parts[-1]]))

@@ -24,6 +24,7 @@ class _DstevalJsonl(Reader):
     holds states per service, ``items`` the slots as written, ``[[slot, value], ...]``; of a file with two sides
     either is ``{"ref": [...], "pred": [...]}``. ``bits`` are right/wrong marks without values. ``gaps: true`` says
     that the dialogue's turn numbers may skip, ``alone: true`` that it is a single instance of no dialogue,
+    ``forced: true`` that its predictions were made from the reference's states,
     ``updates: true`` that frames or items hold what the turn changed. ``pred_update`` is what the tracker says
     that it changed beside a whole ``pred``, ``choices`` the class and the value that it chose for each slot.
     """
@@ -59,6 +60,7 @@ class _Reading:
         self.fields: set[str] = set()
         self.gaps: set[str] = set()
         self.alone: set[str] = set()
+        self.forced: set[str] = set()
 
     def dialogues(self) -> Iterator[Dialogue]:
         for line, chunk in self.source.records():
@@ -78,6 +80,7 @@ class _Reading:
             if "update" in self.forms.get(dialogue.id, ()):
                 dialogue.updates = (self.side,)
             dialogue.gaps, dialogue.alone = dialogue.id in self.gaps, dialogue.id in self.alone
+            dialogue.forced = dialogue.id in self.forced
             yield dialogue
 
     def _line(self, line: str, chunk: JsonChunk) -> None:
@@ -123,7 +126,7 @@ class _Reading:
                 turn.bits = bits
             else:
                 self.problems.add(name, turn.number, expected="bits of 0 and 1", found=shown(bits))
-        for flag, names in (("gaps", self.gaps), ("alone", self.alone)):
+        for flag, names in (("gaps", self.gaps), ("alone", self.alone), ("forced", self.forced)):
             if record.get(flag) is True:
                 names.add(name)
 

@@ -13,8 +13,9 @@ from rapidfuzz import fuzz
 from dsteval.readers.source import slot_of
 from dsteval.track.patterns import normal, stem
 from dsteval.track.vocabulary import CUES, DOMAINS, SHORTENED, SYNONYMS
+from dsteval.values.slots import canonical
 
-__all__ = ["Lexicon", "Slot", "lexicon_from_schema", "lexicon_from_states"]
+__all__ = ["Lexicon", "Slot", "domain_words", "lexicon_from_schema", "lexicon_from_states", "lexicon_from_values"]
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|\d+")
 _ABSENT = frozenset({"", "none", "not mentioned", "dontcare", "do not care", "dont care", "do n't care"})
@@ -60,36 +61,68 @@ _COMMON = _GENERAL | frozenset(
 class Slot:
     """A slot, what kind of thing it holds and in which role.
 
-    ``kind`` is choice, flag, number, time, date, name, place or open; ``role`` tells from from to, leaving
-    from arriving, and what a number counts. ``open`` slots take texts that no list holds.
+    ``kind`` is choice, flag, number, time, date, name, place or open; ``role`` tells from apart from to, leaving
+    from arriving, and what a number counts. ``values`` lead from spellings to the value to predict; an ``open``
+    slot takes texts that no list holds. ``pattern`` finds the words that people speak of the slot with.
     """
 
     name: str
     domain: str
     kind: str
     role: str = ""
-    cues: tuple[str, ...] = ()
     values: dict[str, str] = field(default_factory=dict)
     words: tuple[str, ...] = ()
     open: bool = False
+    pattern: re.Pattern[str] | None = None
+
+    def truth(self, holds: bool) -> str:
+        """How the slot spells yes or no."""
+        words = ("yes", "true") if holds else ("no", "false")
+        return next((value for spelled, value in self.values.items() if spelled in words), words[0])
 
 
 @dataclass
 class Lexicon:
-    """All slots, a table from spellings to (slot, value), and the words of each domain."""
+    """All slots, a table from spellings to (slot, value), and the words of each domain.
+
+    ``opened`` says that it comes from a schema, whose names and places are in no list. ``known`` are the words of
+    all values, ``long_words`` those that are long enough to mend a slip by, ``mended`` the slips seen so far.
+    """
 
     slots: dict[str, Slot]
+    opened: bool = False
     spellings: dict[str, list[tuple[Slot, str]]] = field(default_factory=dict)
     domains: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, list[Slot]] = field(default_factory=dict)
+    roles: dict[str, list[Slot]] = field(default_factory=dict)
     longest: int = 1
-    rare: list[str] = field(default_factory=list)
     known: frozenset[str] = frozenset()
-    opened: bool = False
+    long_words: list[str] = field(default_factory=list)
     mended: dict[str, str] = field(default_factory=dict)
+    _of: dict[str, list[Slot]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for slot in self.slots.values():
+            self._of.setdefault(slot.domain, []).append(slot)
+            self.kinds.setdefault(slot.kind, []).append(slot)
+            self.roles.setdefault(slot.role, []).append(slot)
+            for word in domain_words(slot.domain):
+                self.domains.setdefault(normal(word), slot.domain)
+            if slot.kind in ("choice", "name", "place"):
+                for spelled, value in slot.values.items():
+                    self._add(" ".join(map(stem, spelled.split())), slot, value)
+        self.longest = max((spelled.count(" ") + 1 for spelled in self.spellings), default=1)
+        self.known = frozenset(word for spelled in self.spellings for word in spelled.split())
+        self.long_words = sorted(word for word in self.known if len(word) > 5)
+
+    def _add(self, spelled: str, slot: Slot, value: str) -> None:
+        readings = self.spellings.setdefault(spelled, [])
+        if all(known is not slot for known, _ in readings):
+            readings.append((slot, value))
 
     def of(self, domain: str) -> list[Slot]:
         """The slots of a domain."""
-        return [slot for slot in self.slots.values() if slot.domain == domain]
+        return self._of.get(domain, [])
 
 
 def lexicon_from_states(states: Iterable[Mapping[str, str]]) -> dict[str, Counter[str]]:
@@ -102,7 +135,7 @@ def lexicon_from_states(states: Iterable[Mapping[str, str]]) -> dict[str, Counte
     for state in states:
         for slot, value in state.items():
             if isinstance(value, str) and value.casefold() not in _ABSENT and "|" not in value:
-                found.setdefault(slot, Counter())[value.casefold()] += 1
+                found.setdefault(canonical(slot), Counter())[value.casefold()] += 1
     return found
 
 
@@ -128,7 +161,7 @@ def lexicon_from_schema(schema: Sequence[Mapping[str, Any]]) -> Lexicon:
             values = Counter(str(value) for value in one.get("possible_values", []))
             categorical = bool(one.get("is_categorical")) and bool(values)
             slots[name] = _slot(name, service["service_name"], values, opened=not categorical)
-    return _tables(slots, opened=True)
+    return Lexicon(slots, opened=True)
 
 
 def lexicon_from_values(values: Mapping[str, Mapping[str, int]]) -> Lexicon:
@@ -140,7 +173,7 @@ def lexicon_from_values(values: Mapping[str, Mapping[str, int]]) -> Lexicon:
     slots = {}
     for name, counted in values.items():
         slots[name] = _slot(name, name.partition("-")[0], Counter(counted), opened=False)
-    return _tables(slots)
+    return Lexicon(slots)
 
 
 def _in_one_domain(values: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
@@ -168,7 +201,8 @@ def _slot(name: str, domain: str, values: Counter[str], opened: bool) -> Slot:
         table = _COUNTED if kind == "number" else _ROLES
         role = next((role for role, names in table.items() for part in parts if part in names), "")
     cues = {cue for part in parts for cue in CUES.get(part, () if part in _EMPTY else (part,))}
-    slot = Slot(name, domain, kind, role, tuple(sorted(cues, key=len, reverse=True)), words=parts, open=opened)
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(cues)))})\b") if cues else None
+    slot = Slot(name, domain, kind, role, words=parts, open=opened, pattern=pattern)
     if kind not in ("time", "date") or not opened:
         _spell(slot, values)
     return slot
@@ -208,6 +242,8 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
     for value, count in values.most_common():
         spelled = normal(value)
         if count < floor or not spelled or named and not _is_name(slot, spelled):
+            continue
+        if slot.kind == "choice" and spelled in _FLAGS:
             continue
         chosen = best[_key(value)]
         for form in _forms(spelled):
@@ -275,23 +311,6 @@ def _shorten(slot: Slot) -> None:
     for short, values in taken.items():
         if len(values) == 1:
             slot.values.setdefault(short, *values)
-
-
-def _tables(slots: dict[str, Slot], opened: bool = False) -> Lexicon:
-    lexicon = Lexicon(slots, opened=opened)
-    for slot in slots.values():
-        if slot.kind in ("choice", "name", "place"):
-            for spelled, value in slot.values.items():
-                stemmed = " ".join(map(stem, spelled.split()))
-                if all(known is not slot for known, _ in lexicon.spellings.get(stemmed, ())):
-                    lexicon.spellings.setdefault(stemmed, []).append((slot, value))
-        for word in domain_words(slot.domain):
-            lexicon.domains.setdefault(normal(word), slot.domain)
-    lexicon.longest = max((spelled.count(" ") + 1 for spelled in lexicon.spellings), default=1)
-    known = {word for spelled in lexicon.spellings for word in spelled.split()}
-    lexicon.rare = sorted(word for word in known if len(word) > 5)
-    lexicon.known = frozenset(known)
-    return lexicon
 
 
 def domain_words(domain: str) -> tuple[str, ...]:

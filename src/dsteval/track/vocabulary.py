@@ -78,7 +78,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "stansted airport": ("stansted",),
     "bishops stortford": ("bishop stortford",),
     "kings lynn": ("king lynn", "lynn"),
-    "true": ("yes",),
     "economy": ("coach",),
     "museums": ("museum",),
     "place of worship": ("church", "churches", "temple"),
