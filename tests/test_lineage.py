@@ -65,7 +65,8 @@ def told(outcomes: Outcomes, found: Lineage) -> list[Told]:
 def normalise(slot: str, value: str) -> str:
     times = {"5pm": "17:00", "9:15": "09:15", "24:10": "00:10"}
     spellings = {"center": "centre", "guesthouse": "guest house"}
-    return times.get(value, value) if slot.endswith(("leaveat", "time")) else spellings.get(value, value)
+    value = spellings.get(value, value)
+    return times.get(value, value) if slot.endswith(("leaveat", "time")) else value
 
 
 def assert_naive(corpus: WrittenCorpus, name: str) -> None:

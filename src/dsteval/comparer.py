@@ -92,7 +92,7 @@ class Comparer:
         for turn, b, p in zip(dialogue.turns, ref, pred, strict=True):
             if row and b is b0 and p is p0:
                 row = _repeated(row, turn)
-                was = list(map(_repeated_was, wrong.values()))
+                was = [_repeated_was(values) for values in wrong.values()]
             else:
                 before, wrong = wrong, ({} if self._reflexive and b == p else self._wrong(b, p))
                 was = self._was(before, wrong, b0, p0) if wrong else []
@@ -104,8 +104,8 @@ class Comparer:
             self._units.extend(row)
             self._active[0].append(active_ref)
             self._active[1].append(active_pred)
-            for (slot, (r, q)), bits in zip(wrong.items(), was, strict=True):
-                self._wrong_was.append(bits)
+            self._wrong_was.extend(was)
+            for slot, (r, q) in wrong.items():
                 self._wrong_rows.extend((unit, self._slots[slot], self._value(r), self._value(q)))
                 self._wrong_scores.append(self._score(slot, r, q))
                 if r is not None:

@@ -59,7 +59,7 @@ def ask(scene: Scene) -> None:
 
 def any_value(scene: Scene) -> None:
     """Set "do not care" where the user says so, of the slots named beside it or the one asked for."""
-    kinds = ("choice", "flag", "number", "time", "place")
+    kinds = ("choice", "flag", "number", "time")
     for _, sentence in scene.said.sentences():
         if not _ANY.search(sentence):
             continue

@@ -99,7 +99,7 @@ SHORTENED = (
 DOMAINS: dict[str, tuple[str, ...]] = {
     "hotel": ("hotel", "hotels", "guesthouse", "guesthouses", "guest house", "guest houses", "lodging", "room",
               "rooms", "accommodation", "accommodations", "accomodation", "accomodations", "place to stay",
-              "somewhere to stay", "places to stay", "night", "nights", "stay at", "stay for", "to stay", "staying", "stars", "star", "motel", "inn"),
+              "somewhere to stay", "places to stay", "night", "nights", "stay at", "stay for", "staying", "stars", "star", "motel", "inn"),
     "restaurant": ("restaurant", "restaurants", "food", "eat", "dine", "dining", "cuisine", "table", "lunch",
                    "dinner", "meal", "eatery", "place to eat", "restaraunt", "resturant", "eating"),
     "attraction": ("attraction", "attractions", "places to go", "place to go", "places to visit",
