@@ -14,6 +14,8 @@ from commandline import refusal, run
 EXAMPLE = Path(dsteval.__file__).parent / "example"
 REF = EXAMPLE / "reference.jsonl"
 SEQ2SEQ = EXAMPLE / "seq2seq.jsonl"
+POINTER = EXAMPLE / "pointer.jsonl"
+ARROWS = "│┌├└┼─> "
 
 
 def explain(*arguments: str | Path) -> str:
@@ -48,7 +50,12 @@ def test_demo07_as_json() -> None:
         "kind": "right",
         "since": None,
         "new": True,
+        "until": None,
+        "error": None,
+        "relation": None,
     }
+    wanted = ("since", "until", "error", "relation")
+    assert tuple(first["train-leaveat"][name] for name in wanted) == (1, 5, "spurious", "another slot")
     assert first["train-leaveat"]["ref"] is None
     assert turns[0]["user"].startswith("Hi! I sing at the choir")
     mean = sum(turn["weight"] for turn in turns) / 8
@@ -60,7 +67,8 @@ def test_demo07_as_text() -> None:
     lines = explain(SEQ2SEQ, "DEMO07", "--ref", REF).splitlines()
     assert lines[0].split()[:4] == ["DEMO07", "seq2seq", "exact@1", "3"]
     assert "55.24" in lines[0]
-    told = [line.partition("  ")[2] for line in lines if line.startswith("turn ")]
+    bare = [line.lstrip(ARROWS) for line in lines]
+    told = [line.partition("  ")[2] for line in bare if line.startswith("turn ")]
     assert [text.partition(":")[0] for text in told] == [
         "exact, weight 1.000",
         "type 1, weight 0.000",
@@ -71,7 +79,7 @@ def test_demo07_as_text() -> None:
         "exact, weight 1.000",
         "exact, weight 1.000",
     ]
-    assert any("train-arriveby" in line and "(since turn 1)" in line for line in lines)
+    assert any("train-arriveby" in line and "(missed, since turn 1)" in line for line in lines)
     assert any("I start in Larkstead" in line for line in lines)
 
 
@@ -188,3 +196,101 @@ def test_names_that_look_like_markup(tmp_path: Path, name: str) -> None:
     assert f"- {name}-b " in text
     if "/" not in name:
         assert f"\n{name} " in run("score", f"{name}=-", stdin=pred.read_bytes()).out
+
+
+# Arrows, two systems, some turns, the worst dialogues ----------------------------------------------------------
+
+
+def test_arrows_lead_from_an_error_to_its_turns() -> None:
+    lines = explain(SEQ2SEQ, "DEMO07", "--ref", REF).splitlines()
+    arrive = [line[:4] for line in lines if "- train-arriveby" in line]
+    assert arrive == ["┌── ", "├┼> ", "├┼> ", "├┼> ", "└┼> "]
+    leave = [line[:4] for line in lines if "+ train-leaveat" in line]
+    assert leave == ["│┌─ ", "│├> ", "│├> ", "│├> ", " └> "]
+
+
+def test_only_some_turns() -> None:
+    def numbers(*more: str) -> list[int]:
+        return [turn["turn"] for turn in explain_json(SEQ2SEQ, "DEMO07", "--ref", REF, *more)["turns"]]
+
+    assert numbers("--only", "type1") == [1, 4]
+    assert numbers("--only", "type2") == [2, 3, 5]
+    assert numbers("--only", "wrong") == [1, 2, 3, 4, 5]
+    assert numbers() == list(range(8))
+
+
+def test_two_systems_side_by_side() -> None:
+    arguments: list[str | Path] = [POINTER, "DEMO07", "--ref", REF, "--system", f"other={SEQ2SEQ}"]
+    found = explain_json(*arguments)
+    assert [one["system"] for one in found["systems"]] == ["pointer", "other"]
+    assert found["systems"][1]["turns"] == explain_json(SEQ2SEQ, "DEMO07", "--ref", REF)["turns"]
+    # Turns that are wrong for either are shown for both.
+    wrong = explain_json(*arguments, "--only", "wrong")["systems"]
+    assert [turn["turn"] for turn in wrong[0]["turns"]] == [turn["turn"] for turn in wrong[1]["turns"]]
+    text = explain(*arguments).splitlines()
+    assert text[0].startswith("DEMO07  pointer | other")
+    line = next(line for line in text if "train-arriveby" in line and "missed" in line)
+    assert line.split() == [
+        "train-arriveby",
+        "16:30",
+        "16:30",
+        "|",
+        "-",
+        "nothing",
+        "(missed,",
+        "since",
+        "turn",
+        "1)",
+    ]
+    start = text.index(next(line for line in text if line.startswith("turn 1 ")))
+    bars = {line.index("  |  ") for line in text[start + 3 : start + 8]}
+    assert len(bars) == 1  # columns stand below each other
+    rows = list(csv.DictReader(io.StringIO(explain(*arguments, "--as", "csv"))))
+    assert {row["pointer: kind"] for row in rows} <= {"right", "missed", "spurious", "wrong", ""}
+
+
+def test_the_worst_dialogues_come_first() -> None:
+    found = explain_json(POINTER, "--ref", REF, "--worst", "5")
+    values = [one["value"] for one in found["dialogues"]]
+    per_dialogue = dsteval.evaluate(REF, POINTER, metrics=["FGA@0.5"]).per_dialogue("FGA@0.5")
+    assert values == sorted(per_dialogue.values())[:5]
+    assert found["of"] == 12
+    first = found["dialogues"][0]
+    shown = explain_json(POINTER, first["dialogue"], "--ref", REF)["turns"]
+    outcomes = [turn["outcome"] for turn in shown]
+    assert (first["turns"], first["right"]) == (len(shown), outcomes.count("exact"))
+    assert first["first_wrong"] == next(turn["turn"] for turn in shown if turn["outcome"] != "exact")
+    lifetimes = explain_json(POINTER, "--ref", REF, "--worst", "1", "--metric", "ErrorLifetime")["dialogues"]
+    every = dsteval.evaluate(REF, POINTER, metrics=["ErrorLifetime"]).per_dialogue("ErrorLifetime").values()
+    assert lifetimes[0]["value"] == max(value for value in every if value == value)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["DEMO07", "--worst", "3"], "--worst 3: expected no dialogue, since it lists them, found DIALOGUE"),
+        (["--worst", "0"], "--worst: expected 1 or more, found 0"),
+        (["DEMO07", "--only", "typ1"], "Did you mean 'type1'?"),
+        (["DEMO07", "--protocol", "sgd", "--set", "scope.frames=domains"], "whole turns"),
+    ],
+)
+def test_what_explain_refuses(more: list[str], said: str) -> None:
+    assert said in refusal(run("explain", POINTER, "--ref", REF, *more))
+
+
+def test_a_dialogue_or_worst_must_be_there() -> None:
+    ran = run("explain", POINTER, "--ref", REF)
+    assert ran.code == 2 and "--worst N" in ran.err
+
+
+def test_notebooks_show_results_and_dialogues_escaped() -> None:
+    ref = {"<b>d": [{"hotel-name": "x&y"}]}
+    pred = {"<b>d": [{"hotel-name": "a&b"}]}
+    result = dsteval.evaluate(ref, pred, name="<i>x")
+    dialogue = dsteval.explain(ref, pred, "<b>d", name="<i>x")
+    compared = dsteval.compare({"<i>x": pred, "y": ref}, ref=ref)
+    for text in (result._repr_html_(), dialogue._repr_html_(), compared._repr_html_()):
+        assert text.startswith("<div><table>") and text.endswith("</div>")
+        assert "&lt;i&gt;x" in text
+        assert "<i>" not in text and "<b>d" not in text
+    assert "x&amp;y" in dialogue._repr_html_()

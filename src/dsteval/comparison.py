@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
-from dsteval import readers
+from dsteval import html, readers
 from dsteval.baselines import BASELINES, baseline
 from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.differences import TESTS, Difference, Shared, differences
@@ -71,6 +71,20 @@ class Comparison:
         """The JSON document; ``keep`` puts the counts per dialogue in, so that it can be loaded again."""
         whole = document(self.systems, keep) | {"comparisons": [asdict(one) for one in self.differences]}
         return whole | ({"baselines": [one.system() for one in self.baselines]} if self.baselines else {})
+
+    def _repr_html_(self) -> str:
+        """The systems side by side, the best of each column bold, for notebooks."""
+        names = [score.metric for score in self.systems[0].scores]
+        best = {name: set(self.best(name)) for name in names}
+        rows = []
+        for one in self.systems:
+            cells = [html.cell(one.name)]
+            for name in names:
+                value, scale = one[name].value, 100 if parse(name).percent else 1
+                text = "" if value is None else f"{scale * value:.2f}"
+                cells.append(html.cell(text, bold=one.name in best[name]))
+            rows.append(cells)
+        return html.page(html.table(["system", *names], rows), notes=[*self.notes, *str(self).splitlines()])
 
     def __str__(self) -> str:
         width = max((len(f"{d.metric}  {d.a} - {d.b}") for d in self.differences), default=0)

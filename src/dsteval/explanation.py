@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Unpack
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from dsteval import readers
+from dsteval import html, readers
 from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import AlignmentError, MetricError, ProtocolError, unknown
 from dsteval.evaluation import Evaluation, Settings
@@ -18,6 +18,7 @@ from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_varia
 from dsteval.outcomes import Outcomes
 from dsteval.prepare import Prepared, value_text
 from dsteval.readers import Source
+from dsteval.relations import Error, Witness, errors_of
 from dsteval.result import SCHEMA
 from dsteval.values.matchers import PreparedValue, same_ref
 
@@ -26,9 +27,10 @@ __all__ = ["Explanation", "SlotLine", "TurnLine", "explain"]
 
 @dataclass(frozen=True)
 class SlotLine:
-    """One slot of a turn. ``kind`` is right, missed, spurious, wrong or, without values, marked wrong; ``since``
-    is the turn from which on a wrong slot has been wrong with the same ref and pred. ``new`` tells whether the
-    reference has the slot or the value only since this turn.
+    """One slot of a turn. ``kind`` is right, missed, spurious, wrong or, without values, marked wrong. ``new``
+    tells whether the reference has the slot or the value only since this turn. A wrong slot belongs to an error:
+    ``since`` is its first turn, ``until`` its last, ``error`` its kind there, ``relation`` what its value has to
+    do with the dialogue (see ``lineage`` and ``relations``).
     """
 
     slot: str
@@ -37,6 +39,9 @@ class SlotLine:
     kind: str
     since: int | None
     new: bool
+    until: int | None = None
+    error: str | None = None
+    relation: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,42 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON has it."""
         return {"schema": SCHEMA, **asdict(self)}
+
+    def turns_of(self, outcomes: Collection[str]) -> set[int]:
+        """The numbers of the turns with one of some outcomes."""
+        return {turn.turn for turn in self.turns if turn.outcome in outcomes}
+
+    def at(self, numbers: Collection[int]) -> Explanation:
+        """Some of the turns, by their numbers."""
+        return replace(self, turns=tuple(turn for turn in self.turns if turn.turn in numbers))
+
+    def _repr_html_(self) -> str:
+        """The dialogue turn by turn, for notebooks."""
+        rows = [row for turn in self.turns for row in _html_rows(turn)]
+        title = f"{self.dialogue}: {self.system}, {self.protocol}, {self.metric}"
+        columns = ["turn", "said", "outcome", "weight", "slot", "reference", "predicted", "error"]
+        return html.page(html.table(columns, rows, title))
+
+
+_COLORS = {"right": "gray", "missed": "firebrick", "spurious": "purple", "wrong": "darkorange"}
+
+
+def _html_rows(turn: TurnLine) -> Iterator[list[str]]:
+    """A row for each slot of a turn; what belongs to the turn stands in the first."""
+    said = "<br>".join(
+        html.cell(f"{who}: {text}") for who, text in (("system", turn.system), ("user", turn.user)) if text
+    )
+    head = [html.cell(turn.turn, bold=True), said, html.cell(turn.outcome), html.cell(f"{turn.weight:.3f}")]
+    for slot in turn.slots or (None,):
+        if slot is None:
+            yield [*head, *[""] * 4]
+            continue
+        told = ", ".join(filter(None, (slot.error, slot.relation)))
+        since = "" if slot.since in (None, turn.turn) else f" since turn {slot.since}"
+        color = _COLORS.get(slot.kind, "firebrick")
+        values = [html.cell(value, color=color) for value in (slot.slot, slot.ref, slot.pred)]
+        yield [*head, *values, html.cell(f"{told}{since}")]
+        head = [""] * 4
 
 
 def explain(
@@ -166,7 +207,7 @@ def _turns(
     if why is not None:
         raise MetricError(where=str(fga), found=why)
     distance = distances(outcomes, variant)
-    wrong = _wrong_since(outcomes)
+    wrong = _errors(outcomes, Witness.of(dialogue, prepared))
     for unit, turn in enumerate(dialogue.turns):
         x = int(distance[unit])
         outcome = "exact" if x == 0 else "type 1" if x == TYPE1 else "type 2"
@@ -182,25 +223,33 @@ def _weight(distance: int, fga: Metric) -> float:
     return float(number > 0) if distance == INFINITE else float(decay(np.array(distance), number))
 
 
-def _wrong_since(outcomes: Outcomes) -> list[dict[str, int]]:
-    """Per turn: wrong slot -> the turn since which it has been wrong with the same ref and pred."""
-    since: list[dict[str, int]] = [{} for _ in range(len(outcomes))]
-    before: dict[tuple[int, int], tuple[int, int, int]] = {}
-    for unit, slot, ref, pred in outcomes.wrong_rows.tolist():
-        start = int(outcomes.turn[unit])
-        old = before.get((unit - 1, slot))
-        if old is not None and old[1] == pred and same_ref(_value(outcomes, old[0]), _value(outcomes, ref)):
-            start = old[2]
-        before[unit, slot] = (ref, pred, start)
-        since[unit][outcomes.slots[slot]] = start
-    return since
+class _Wrong(NamedTuple):
+    """An error at one of its turns, and the number of its last turn."""
+
+    error: Error
+    until: int
 
 
-def _value(outcomes: Outcomes, number: int) -> PreparedValue | None:
-    return outcomes.values[number] if number >= 0 else None
+def _errors(outcomes: Outcomes, witness: Witness) -> list[dict[str, _Wrong]]:
+    """Per turn: wrong slot -> the error that it belongs to."""
+    numbers = outcomes.turn.tolist()
+    found: list[dict[str, _Wrong]] = [{} for _ in numbers]
+    for error in errors_of(outcomes, [witness]):
+        start = numbers.index(error.origin)
+        units = range(start, start + error.lifetime)
+        for unit in units:
+            found[unit][error.slot] = _Wrong(error, numbers[units[-1]])
+    return found
 
 
-def _slots(prepared: Prepared, unit: int, wrong: dict[str, int]) -> Iterator[SlotLine]:
+def _line(slot: str, ref: str | None, pred: str | None, kind: str, new: bool, wrong: _Wrong | None) -> SlotLine:
+    if wrong is None:
+        return SlotLine(slot, ref, pred, kind, None, new)
+    error, until = wrong
+    return SlotLine(slot, ref, pred, kind, error.origin, new, until, error.kind, error.relation)
+
+
+def _slots(prepared: Prepared, unit: int, wrong: dict[str, _Wrong]) -> Iterator[SlotLine]:
     ref, pred = prepared.ref[unit], prepared.pred[unit]
     before = prepared.ref[unit - 1] if unit else {}
     for slot in sorted({**ref, **pred}):
@@ -209,13 +258,13 @@ def _slots(prepared: Prepared, unit: int, wrong: dict[str, int]) -> Iterator[Slo
         if slot in wrong:
             kind = "missed" if p is None else "spurious" if b is None else "wrong"
         new = b is not None and not same_ref(before.get(slot), b)
-        yield SlotLine(slot, _shown(b), _shown(p), kind, wrong.get(slot), new)
+        yield _line(slot, _shown(b), _shown(p), kind, new, wrong.get(slot))
 
 
-def _marks(bits: Sequence[str], wrong: dict[str, int]) -> Iterator[SlotLine]:
+def _marks(bits: Sequence[str], wrong: dict[str, _Wrong]) -> Iterator[SlotLine]:
     for slot in bits:
         if slot in wrong:
-            yield SlotLine(slot, None, None, "marked wrong", wrong[slot], False)
+            yield _line(slot, None, None, "marked wrong", False, wrong[slot])
 
 
 def _shown(value: PreparedValue | None) -> str | None:

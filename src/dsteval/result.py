@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from dsteval import html
 from dsteval.align import Coverage
 from dsteval.errors import MetricError, unknown
 from dsteval.fingerprint import Fingerprint
@@ -169,6 +170,14 @@ class Result:
             "counts": {key: list(map(_trimmed, counts.tolist())) for key, counts in by_key.items()},
         }
 
+    def _repr_html_(self) -> str:
+        """The scores as a table, for notebooks."""
+        rows = [[html.cell(score.metric), *map(html.cell, self._pieces(score))] for score in self.scores]
+        title = f"{self.name}: {self.coverage.scored_turns} turns, protocol {self.protocol}"
+        signature = self.scores[0].signature.partition("|")[2] if self.scores else ""
+        table = html.table(["metric", "value", "interval", "counted"], rows, title)
+        return html.page(table, notes=["per cent, but for what counts turns", *self.notes, signature])
+
     def __str__(self) -> str:
         width = max((len(score.metric) for score in self.scores), default=0)
         head = f"{self.name}  {self.coverage.scored_turns} turns, protocol {self.protocol}"
@@ -180,12 +189,19 @@ class Result:
         """A score with its interval and what was counted, in per cent where the metric is."""
         if score.value is None:
             return f"undefined: {score.why}"
+        value, between, counted = self._pieces(score)
+        return "  ".join(filter(None, (f"{value:>6}", between, counted)))
+
+    def _pieces(self, score: Score) -> tuple[str, str, str]:
+        """Value, interval and what was counted, as texts; the reason in the place of the last if undefined."""
+        if score.value is None:
+            return "undefined", "", score.why
         scale = 100 if self.metrics[score.metric].percent else 1
         counted = f"{score.total}" if score.count is None else f"{score.count} / {score.total}"
         between = ""
         if score.low is not None and score.high is not None:
             between = f"{scale * score.low:.2f} .. {scale * score.high:.2f}"
-        return "  ".join(filter(None, (f"{scale * score.value:6.2f}", between, counted)))
+        return f"{scale * score.value:.2f}", between, counted
 
 
 def score(metric: Metric, text: str, sums: Any, signature: str, interval: Interval | None = None) -> Score:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dsteval.metrics import parse
 from dsteval.render.table import Cell, Table
 from dsteval.result import Result, Score, SliceScores
 
@@ -46,14 +47,19 @@ def _heading(metric: str) -> str:
 
 
 def _between(score: Score) -> str | None:
-    """The interval, in per cent."""
+    """The interval, in the unit of the table."""
     if score.low is None or score.high is None:
         return None
-    return f"{100 * score.low:.2f}\N{EN DASH}{100 * score.high:.2f}"
+    return f"{_scale(score) * score.low:.2f}\N{EN DASH}{_scale(score) * score.high:.2f}"
+
+
+def _scale(score: Score) -> int:
+    """100 for a metric that is shown in per cent."""
+    return 100 if parse(score.metric).percent else 1
 
 
 def _percent(score: Score) -> str | None:
-    return None if score.value is None else f"{100 * score.value:.2f}"
+    return None if score.value is None else f"{_scale(score) * score.value:.2f}"
 
 
 def _notes(results: Sequence[Result], paper: bool) -> list[str]:
@@ -77,7 +83,9 @@ def _notes(results: Sequence[Result], paper: bool) -> list[str]:
     for block, names in shared.items():
         first, *rest = block.split("\n")
         notes += [f"{', '.join(names)}: {first}", *(f"  {line}" for line in rest)]
-    notes.append("; ".join(["per cent", *_sure(results), *(_legend(results) if paper else [])]))
+    odd = [score.metric for score in results[0].scores if not parse(score.metric).percent]
+    unit = f"per cent, but {', '.join(odd)}" if odd else "per cent"
+    notes.append("; ".join([unit, *_sure(results), *(_legend(results) if paper else [])]))
     return notes
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from dsteval import readers
 from dsteval.errors import OptionError, unknown
 from dsteval.readers import Source
+from dsteval.readers.source import schema_of
 from dsteval.track import open_values, replies, travel
 from dsteval.track import rules as said
 from dsteval.track.lexicon import Lexicon, lexicon_from_schema, lexicon_from_states, lexicon_from_values
@@ -66,14 +67,15 @@ class Baseline:
 
     Give it a ``schema`` (the content of a schema.json), or ``train``, labelled data to take the values of every
     slot from: a path, states, or an ontology with counts. Without either it knows the closed values of MultiWOZ
-    (areas, price ranges, days, numbers) and no names. ``rules`` are the groups of RULES in use. It learns nothing
-    else from training data, draws nothing at random and never raises on a text.
+    (areas, price ranges, days, numbers) and no names. Where both are given, ``train`` decides. ``rules`` are the
+    groups of RULES in use, as a list or as a text with commas. It learns nothing but values, and draws nothing at
+    random.
 
     Raises OptionError for a group of rules that does not exist, ReadError for data that cannot be read.
 
     >>> tracker = Baseline()
     >>> tracker.update("", "I need a cheap hotel in the north for 2 people")
-    {'hotel-area': 'north', 'hotel-pricerange': 'cheap', 'hotel-book people': '2'}
+    {'hotel-pricerange': 'cheap', 'hotel-area': 'north', 'hotel-book people': '2'}
     >>> tracker.update("What day will you arrive?", "Friday, for 3 nights.")["hotel-book day"]
     'friday'
     """
@@ -86,10 +88,11 @@ class Baseline:
         train: Training | None = None,
         rules: Collection[str] = tuple(RULES),
     ) -> None:
-        odd = sorted({*rules} - {*RULES})
+        chosen = [rule.strip() for rule in rules.split(",")] if isinstance(rules, str) else rules
+        odd = sorted({*chosen} - {*RULES})
         if odd:
             raise OptionError(unknown("group of rules", odd[0], list(RULES)))
-        self.rules = frozenset(rules)
+        self.rules = frozenset(chosen)
         self.lexicon = _lexicon(schema, train)
         self.reset()
 
@@ -135,7 +138,8 @@ def states_of(path: str | Path) -> list[dict[str, str]]:
 
 
 def _lexicon(schema: Sequence[Mapping[str, Any]] | None, train: Training | None) -> Lexicon:
-    if schema is not None:
+    if train is None and schema is not None:
+        schema_of(schema)
         return lexicon_from_schema(schema)
     if train is None:
         return lexicon_from_values({slot: dict.fromkeys(values, 1) for slot, values in BUNDLED.items()})

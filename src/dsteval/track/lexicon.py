@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 
 from dsteval.readers.source import slot_of
 from dsteval.track.patterns import normal, stem
-from dsteval.track.vocabulary import CUES, DOMAINS, SHORTENED, SYNONYMS
+from dsteval.track.vocabulary import COMMON, CUES, DOMAINS, EMPTY, SHORTENED, SYNONYMS
 from dsteval.values.slots import canonical
 
 __all__ = ["Lexicon", "Slot", "domain_words", "lexicon_from_schema", "lexicon_from_states", "lexicon_from_values"]
@@ -35,26 +35,20 @@ _ROLES = {
     "arrive": ("arriveby", "arrive", "arrival"),
     "leave": ("leaveat", "leave", "leaving", "departing"),
 }
-_EMPTY = frozenset(
-    "has of for good number is next new in allowed arrives at on the options book by checked per night event hotel "
-    "place restaurant movie song property therapist attraction approximate ride aggregate total entry".split()
-)
+_EMPTY = frozenset(EMPTY.split())
 _DATES = frozenset({"day", "date"})
 _FLAGS = frozenset({"yes", "no", "true", "false", "free"})
 _WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
-_GENERAL = frozenset(
-    "the a an and of in at to for on is it free city town house station street road good nice new old all one two no "
-    "place india indian chinese thai spanish italian british food bar club park pool art world express city centre "
-    "cambridge university hotel restaurant museum college church ask regent backstreet home cheap hills river north "
-    "south east west boat guest guesthouse museums center pub yes pizza lodge gallery cinema theatre attraction "
-    "bed breakfast b any "
-    "entertainment architecture nightclub swimming pool train taxi street airport hall night hot some from other".split()
+_GENERAL = frozenset(COMMON.split())
+_SPELLED_TWO_WAYS = (
+    ("guest house", "guesthouse"),
+    ("night club", "nightclub"),
+    ("concert hall", "concerthall"),
+    ("b and b", "bed and breakfast"),
+    ("centre", "center"),
+    ("theatre", "theater"),
 )
 _ODD_NAMES = frozenset({"the place"})
-_COMMON = _GENERAL | frozenset(
-    "people children green grand bridge holiday high point party christ king queen queens kings christs milton grafton"
-    " trinity jesus downing regency contemporary history science express acorn soul worth archway clare saints all".split()
-)
 
 
 @dataclass(slots=True)
@@ -143,7 +137,8 @@ def lexicon_from_schema(schema: Sequence[Mapping[str, Any]]) -> Lexicon:
     """A lexicon of the services of a schema.json: possible values for categorical slots, the rest open.
 
     >>> slots = [{"name": "stars", "is_categorical": True, "possible_values": ["1", "2"]}, {"name": "city"}]
-    >>> [(slot.kind, slot.open) for slot in lexicon_from_schema([{"service_name": "h", "slots": slots}]).slots.values()]
+    >>> lexicon = lexicon_from_schema([{"service_name": "h", "slots": slots}])
+    >>> [(slot.kind, slot.open) for slot in lexicon.slots.values()]
     [('number', False), ('place', True)]
     """
     slots = {}
@@ -192,8 +187,7 @@ def _in_one_domain(values: Mapping[str, Mapping[str, int]]) -> dict[str, dict[st
 
 
 def _slot(name: str, domain: str, values: Counter[str], opened: bool) -> Slot:
-    bare = name[len(domain) + 1 :]
-    words = tuple(word.casefold() for word in _WORDS.findall(bare))
+    words = tuple(word.casefold() for word in _WORDS.findall(canonical(name).partition("-")[2]))
     joined = "".join(words)
     parts = (*words, joined) if joined not in words else words
     kind, role = _kind(parts, values), ""
@@ -215,7 +209,7 @@ def _kind(parts: Sequence[str], values: Counter[str]) -> str:
     if plain and sum(value.isdigit() for value in plain) > 0.7 * len(plain) and "year" not in parts:
         return "number"
     if any(part in _ROLES["arrive"] or part in _ROLES["leave"] or part == "time" for part in parts) and not (
-        _DATES & {*parts} or plain and not any(":" in value for value in plain)
+        _DATES & {*parts} or (plain and not any(":" in value for value in plain))
     ):
         return "time" if not {"station", "location", "city"} & {*parts} else "place"
     if {*plain} >= {"monday", "tuesday"} or _DATES & {*parts}:
@@ -241,7 +235,7 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
         best.setdefault(_key(value), value)
     for value, count in values.most_common():
         spelled = normal(value)
-        if count < floor or not spelled or named and not _is_name(slot, spelled):
+        if count < floor or not spelled or (named and not _is_name(slot, spelled)):
             continue
         if slot.kind == "choice" and spelled in _FLAGS:
             continue
@@ -258,7 +252,7 @@ def _is_name(slot: Slot, spelled: str) -> bool:
     words = spelled.split()
     if slot.kind == "place" and spelled == "cambridge":
         return True
-    return any(len(word) > 2 for word in words) and not {*words} <= _GENERAL | {"the"} or spelled in _ODD_NAMES
+    return (any(len(word) > 2 for word in words) and not {*words} <= _GENERAL | {"the"}) or spelled in _ODD_NAMES
 
 
 def _merged(values: Counter[str], named: bool) -> dict[str, str]:
@@ -271,7 +265,7 @@ def _merged(values: Counter[str], named: bool) -> dict[str, str]:
             if more < 4 * count:
                 break
             longer = {*_key(value, " ").split()}
-            if named and words < longer and not words <= _GENERAL or (
+            if (named and words < longer and not words <= _GENERAL) or (
                 len(value) > 6 and fuzz.ratio(_key(rare), _key(value)) > 89
             ):
                 merged.setdefault(_key(rare), merged.get(_key(value), value))
@@ -292,8 +286,7 @@ def _forms(spelled: str) -> Iterable[str]:
     bare = spelled.removeprefix("the ")
     if bare not in _GENERAL:
         yield bare
-    for one, other in (("guest house", "guesthouse"), ("night club", "nightclub"), ("concert hall", "concerthall"),
-                       ("b and b", "bed and breakfast"), ("centre", "center"), ("theatre", "theater")):  # fmt: skip
+    for one, other in _SPELLED_TWO_WAYS:
         if one in bare:
             yield bare.replace(one, other)
         if other in bare:
@@ -301,15 +294,18 @@ def _forms(spelled: str) -> Iterable[str]:
 
 
 def _shorten(slot: Slot) -> None:
+    """Add the names without their last words, where one name only is meant and the rest is not common."""
     taken: dict[str, set[str]] = defaultdict(set)
+    users: dict[str, set[str]] = defaultdict(set)
     for spelled, value in slot.values.items():
+        for word in spelled.split():
+            users[word].add(value)
         for ending in SHORTENED:
-            if spelled.endswith(" " + ending):
-                short = spelled[: -len(ending) - 1].removeprefix("the ")
-                if len(short) > 4 and not {*short.split()} <= _COMMON:
-                    taken[short].add(value)
+            if spelled.endswith(f" {ending}"):
+                taken[spelled.removesuffix(f" {ending}").removeprefix("the ")].add(value)
     for short, values in taken.items():
-        if len(values) == 1:
+        common = {*short.split()} <= _GENERAL or (" " not in short and len(users[short]) > 1)
+        if len(values) == 1 and len(short) > 4 and not common:
             slot.values.setdefault(short, *values)
 
 

@@ -9,12 +9,8 @@ from functools import lru_cache
 __all__ = ["NUMBER", "Said", "clock_times", "normal", "number", "stem"]
 
 _TOKENS = re.compile(r"\d{1,2}:\d\d|[^\W\d_]+(?:\d\w*)?|\d+|[.?!,;]")
-_NUMBERS = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
-    )
-}
+_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+_NUMBERS = {word: str(value) for value, word in enumerate(_WORDS.split())}
 NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
 """A small number, in digits or as a word."""
 
@@ -38,7 +34,7 @@ def normal(text: str) -> str:
     >>> normal("I do n't want the Guest-House; 5pm B&B's")
     'i dont want the guest house ; 5 pm b and bs'
     """
-    text = text.casefold().replace("’", "'").replace("&", " and ")
+    text = text.casefold().replace("\u2019", "'").replace("&", " and ")
     text = re.sub(r"\s*n't\b", "nt", text)
     text = re.sub(r"\s*'\s?(s|m|ll|re|ve|d)\b", r"\1", text).replace("'", "")
     return " ".join(_TOKENS.findall(text))
@@ -91,7 +87,7 @@ def _clock(found: dict[str, str | None]) -> str:
         hour += 12
     elif half == "a" and hour == 12:
         hour = 0
-    return f"{hour % 100:02d}:{minute:02d}"
+    return f"{max(hour, 0):02d}:{minute:02d}"
 
 
 class Said:

@@ -12,17 +12,21 @@ __all__ = ["accept_names", "accept_values", "answer", "any_value", "ask", "drop"
 
 DONTCARE = "dontcare"
 _ASKS = re.compile(
-    r"\?|\b(?:i need|let me know|prefer|preference|may i|please (?:tell|provide|specify)|do you|would you|could you|"
+    r"\?|\b(?:i need|let me know|prefer|preference|may i|please (?:tell|provide|specify)|do you|would you|"
+    r"could you|"
     r"what|how many|how long|which|need to know|if you)\b"
 )
 _ANY = re.compile(
-    r"\b(?:(?:i )?(?:really )?(?:do ?nt|dont|do not|does not|doesnt|not) (?:really |actually )?(?:care|mind|matter|"
+    r"\b(?:(?:i )?(?:really )?(?:do ?nt|dont|do not|does not|doesnt|not) (?:really |actually )?(?:care|"
+    r"mind|matter|"
     r"picky|have (?:an?|any) (?:particular |specific |real |strong )?preference|have preference|have one in mind)|"
-    r"no (?:particular |specific |real )?preferences?|any(?:thing|where|time)?(?: (?:is|will|would|area|price|part|"
+    r"no (?:particular |specific |real )?preferences?|any(?:thing|where|time)?(?: (?:is|will|would|area|"
+    r"price|part|"
     r"of them|type|one|price range|day|star|kind|location|food|cuisine))(?: (?:is|be|do|works?|fine|ok|okay))*|"
     r"anywhere|anything|not particular|surprise me|whichever|whatever|doesnt matter|not important|isnt important|"
     r"either|flexible|no matter|nt matter|doesn t matter|open to|you (?:choose|pick|decide)|any will do|"
-    r"nothing specific|no specific|no (?:area|price|price range|type|location|food|particular)\b(?: \w+)? preference|"
+    r"nothing specific|no specific|no (?:area|price|price range|type|location|food|"
+    r"particular)\b(?: \w+)? preference|"
     r"have an? (?:\w+ )?(?:area|price|type|location|food)? ?(?:preference|in mind)|no price range|no particular)\b"
 )
 _PREFERENCE = re.compile(r"\b(?:particular|specific|preference|certain|preferred|in mind|prefer|matter)\b")
@@ -37,7 +41,9 @@ _REFUSED = re.compile(
     r"\b(?:no|nope|nah|another|different|anything else|other|others|else|instead|not interested|rather not|"
     r"dont (?:want|like))\b"
 )
-_OTHER = re.compile(r"\b(?:another (?:one|hotel|restaurant|place|attraction)|something else|different (?:one|place))\b")
+_OTHER = re.compile(
+    r"\b(?:another (?:one|hotel|restaurant|place|attraction)|something else|different (?:one|place))\b"
+)
 _BARE = re.compile(
     rf"^(?:(?:just|only|for|it|will|be|there|are|we|its|is|that|yes|please|make|about|a|total|of|book|ill|need|i|"
     rf"have|with|the) )*(?P<n>{NUMBER})(?: please| only| thanks?)?(?: [.,!?]| and\b|$)"
@@ -96,12 +102,16 @@ def answer(scene: Scene) -> None:
         if slot.kind == "number" and bare:
             scene.put(slot, number(bare["n"]))
             bare = None
-        elif slot.kind == "flag" and len(scene.asked) == 1 and (said := re.match(r"(?:yes|yeah|sure|no|nope)\b", text)):
+        elif (
+            slot.kind == "flag"
+            and len(scene.asked) == 1
+            and (said := re.match(r"(?:yes|yeah|sure|no|nope)\b", text))
+        ):
             scene.put(slot, slot.truth(said.group() not in ("no", "nope")))
 
 
 def accept_names(scene: Scene) -> None:
-    """Take the one listed name that the system offers, unless the user turns it down or speaks of another matter."""
+    """Take the one listed name that the system offers, unless the user refuses or speaks of another matter."""
     names: dict[str, dict[str, Slot]] = {}
     for mention in scene.shown:
         for slot, value in mention.readings:
@@ -112,9 +122,9 @@ def accept_names(scene: Scene) -> None:
         value, slot = next(iter(offers.items()))
         scene.memory.offered[domain] = value
         elsewhere = any(mark[1] != domain and not mark[2] for mark in scene.marks)
-        if len(offers) == 1 and not refused and not elsewhere and slot.name not in scene.new:
-            if not scene.same(slot, value):
-                scene.put(slot, value)
+        known = slot.name in scene.new or scene.same(slot, value)
+        if len(offers) == 1 and not refused and not elsewhere and not known:
+            scene.put(slot, value)
 
 
 def accept_values(scene: Scene) -> None:

@@ -11,7 +11,7 @@ from dsteval.track.scene import Mention, Scene
 __all__ = ["days", "flags", "numbers", "times", "values"]
 
 _UNITS = {
-    "people": r"(?:people|persons?|guests?|adults?|of us|tickets?|seats?|travell?ers?|passengers?|diners|friends|"
+    "people": r"(?:people|persons?|guests?(?! ?house)|adults?|of us|tickets?|seats?|travell?ers?|passengers?|diners|friends|"
     r"individuals|others|riders?|ppl|spots)",
     "stay": r"(?:nights?|days?)",
     "stars": r"stars?",
@@ -21,12 +21,12 @@ _UNITS = {
     "bags": r"(?:bags?|suitcases?|pieces of luggage|checked bags?)",
     "stops": r"(?:stops?|transfers?|layovers?)",
 }
+_SINGLE = re.compile(r"\b(?:night|day|ticket|seat|person)$")
 _MORE = r"(?:more |other |full |total |additional |checked |different |consecutive )?"
-_COUNTS = {
-    role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{unit}\b") for role, unit in _UNITS.items()
-}
+_COUNTS = {role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{unit}\b") for role, unit in _UNITS.items()}
 _GROUP = re.compile(
-    rf"\b(?:party of|group of|table for|book for|room for|it for|reservation for|tickets? for|seats? for|booked for|"
+    rf"\b(?:party of|group of|table for|book for|room for|it for|reservation for|tickets? for|seats? for|"
+    rf"booked for|"
     rf"total of|there (?:will|ll) be|therell be|there are|one for|taxi for|there for|rooms for|reservations for|"
     rf"train for|for just|for only|booking for) (?:a total of |just |only |about )?"
     rf"(?P<n>{NUMBER})\b(?! ?(?:nights?|days?|stars?|am|pm|:|o ?clock|a m|p m|or|of them|rooms?|minutes|hours))"
@@ -43,9 +43,7 @@ _LEAVE = re.compile(r"\b(?:leav\w*|depart\w*|pick\w*|after|go at|out at|travel)\
 _ARRIVE = re.compile(r"\b(?:arriv\w*|get (?:me )?(?:there|in|to)|by|before|be there|reach)\b")
 _LEAVE_BY = re.compile(r"\b(?:leav\w*|depart\w*) (?:(?!arriv|and |get |be )\w+ ){0,4}(?:by|before) $")
 _DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
-_REFUSED = re.compile(
-    r"\b(?:dont need|not need|no need|doesnt need|without|no|doesnt have to|dont want)\b[^,]*$"
-)
+_REFUSED = re.compile(r"\b(?:dont need|not need|no need|doesnt need|without|no|doesnt have to|dont want)\b[^,]*$")
 _TYPE = re.compile(r"\b(?:type|be an?|kind)\b|guest ?house")
 
 
@@ -116,10 +114,11 @@ def numbers(scene: Scene) -> None:
         for match in matches:
             said = match["n"]
             single = said in ("a", "an", "single")
-            if not scene.negated(match.start()) and (not single or role in ("stay", "people")):
+            alone = not single or bool(_SINGLE.search(match.group()))
+            if alone and not scene.negated(match.start()):
                 _count(scene, match.start(), slots, "one" if single else said)
-        if role == "people" and not matches and (match := _ALONE.search(text)):
-            _count(scene, match.start(), slots, "one")
+        if role == "people" and not matches and (alone := _ALONE.search(text)):
+            _count(scene, alone.start(), slots, "one")
 
 
 def _count(scene: Scene, at: int, slots: list[Slot], said: str) -> None:

@@ -20,8 +20,10 @@ _REFERRED = re.compile(
 )
 _DIRECT = re.compile(r"\b(?:from|to|between|leaving|leave|as|near|and|departing) $")
 _NEGATED = re.compile(
-    r"\b(?:not|no|dont (?:want|need|like)(?: (?:it|to be|an?|any|the|in))*|instead of|other than|rather than|except|"
-    r"isnt|arent|doesnt (?:need|have) to be|without|besides|nothing|opposed to)(?: (?:an?|the|in|any|in the|be))* $"
+    r"\b(?:not|no|dont (?:want|need|like)(?: (?:it|to be|an?|any|the|in))*|instead of|other than|"
+    r"rather than|except|"
+    r"isnt|arent|doesnt (?:need|have) to be|without|besides|nothing|opposed to)(?: (?:an?|the|in|any|"
+    r"in the|be))* $"
 )
 _STREET = re.compile(r" (?:road|street|lane|way|avenue|parade|place(?! to\b)|terrace|rd|st|passage|hill)\b")
 _PLACE = re.compile(r" (?:to|that|is)\b")
@@ -126,7 +128,7 @@ class Scene:
                 continue
             domains = {slot.domain for slot, _ in mention.readings if slot.kind != "place"}
             if len(domains) == 1 and all(mark[0] != mention.start for mark in marks):
-                reference = self._refers(mention.start) or named and riding
+                reference = self._refers(mention.start) or (named and riding)
                 marks.append((mention.start, domains.pop(), reference))
         return sorted(marks)
 
@@ -206,5 +208,5 @@ def _is_part(text: str, mention: Mention) -> bool:
     if not mention.are("name", "place"):
         return False
     return bool(
-        _STREET.match(text, mention.end) or mention.spelled == "the place" and _PLACE.match(text, mention.end)
+        _STREET.match(text, mention.end) or (mention.spelled == "the place" and _PLACE.match(text, mention.end))
     )

@@ -27,9 +27,7 @@ _REACHES = re.compile(r"\b(?:arrive at|get to|be at|to|at) (?:the |my )?(\w+)")
 _IN_TIME = re.compile(
     r"\b(?:booked time|booking time|reservation time|reservation|in time|on time|the booking|the time of my)\b"
 )
-_NEAR = re.compile(
-    r"\b(?:near(?:by)?|close to|(?:in|around) (?:that|the same) area|next to|close by|same area)\b"
-)
+_NEAR = re.compile(r"\b(?:near(?:by)?|close to|(?:in|around) (?:that|the same) area|next to|close by|same area)\b")
 _SAME = re.compile(r"\bsame (?P<what>[a-z]+(?: [a-z]+)?(?: [a-z]+)?)")
 _SAME_AS = {
     "people": re.compile(r"\b(?:group|people|party|number|amount)\b"),
@@ -89,7 +87,7 @@ def _between(scene: Scene, ends: dict[str, Slot]) -> None:
     domains = scene.lexicon.domains
     leaves, reaches = _LEAVES.search(scene.said.text), _REACHES.search(scene.said.text)
     left = leaves and (domains.get(f"{leaves[1]} {leaves[2]}") or domains.get(leaves[1]))
-    if left == end or reaches and domains.get(reaches[1]) == start:
+    if left == end or (reaches and domains.get(reaches[1]) == start):
         start, end = end, start
     scene.put(ends["from"], _named(scene, start))
     scene.put(ends["to"], _named(scene, end))
@@ -112,7 +110,9 @@ def _in_time(scene: Scene) -> None:
     """A taxi to a reservation arrives at the reservation's time."""
     if not _IN_TIME.search(scene.said.text):
         return
-    booked = next((scene.held(slot) for slot in scene.lexicon.kinds["time"] if not slot.role and scene.held(slot)), "")
+    booked = next(
+        (scene.held(slot) for slot in scene.lexicon.kinds["time"] if not slot.role and scene.held(slot)), ""
+    )
     target = next((slot for slot in scene.lexicon.of(scene.active) if slot.role == "arrive"), None)
     if booked and target and target.name not in scene.state:
         scene.put(target, booked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BUNDLED", "CUES", "DOMAINS", "SHORTENED", "SYNONYMS"]
+__all__ = ["BUNDLED", "COMMON", "CUES", "DOMAINS", "EMPTY", "OPENERS", "SHORTENED", "SYNONYMS"]
 
 BUNDLED: dict[str, tuple[str, ...]] = {
     "attraction-area": ("centre", "east", "north", "south", "west"),
@@ -99,7 +99,8 @@ SHORTENED = (
 DOMAINS: dict[str, tuple[str, ...]] = {
     "hotel": ("hotel", "hotels", "guesthouse", "guesthouses", "guest house", "guest houses", "lodging", "room",
               "rooms", "accommodation", "accommodations", "accomodation", "accomodations", "place to stay",
-              "somewhere to stay", "places to stay", "night", "nights", "stay at", "stay for", "staying", "stars", "star", "motel", "inn"),
+              "somewhere to stay", "places to stay", "night", "nights", "stay at", "stay for", "staying", "stars",
+              "star", "motel", "inn"),
     "restaurant": ("restaurant", "restaurants", "food", "eat", "dine", "dining", "cuisine", "table", "lunch",
                    "dinner", "meal", "eatery", "place to eat", "restaraunt", "resturant", "eating"),
     "attraction": ("attraction", "attractions", "places to go", "place to go", "places to visit",
@@ -201,3 +202,33 @@ CUES: dict[str, tuple[str, ...]] = {
     "title": ("title", "movie", "which", "name"),
 }  # fmt: skip
 """What people say when they speak of a slot whose name has the word."""
+
+COMMON = (
+    "the a an and of in at to for on is it free city town house station street road good nice new old all one "
+    "two no place india indian chinese thai spanish italian british food bar club park pool art world express "
+    "centre cambridge university hotel restaurant museum college church ask regent backstreet home cheap hills "
+    "river north south east west boat guest guesthouse museums center pub yes pizza lodge gallery cinema "
+    "theatre attraction bed breakfast b any entertainment architecture nightclub swimming train taxi airport "
+    "hall night hot some from other"
+)
+"""Words that make no name by themselves."""
+
+EMPTY = (
+    "has of for good number is next new in allowed arrives at on the options book by checked per night event "
+    "hotel place restaurant movie song property therapist attraction approximate ride aggregate total entry"
+)
+"""Words of slots' names that do not tell the slot."""
+
+OPENERS = (
+    "i im ive ill id yes yeah no nope ok okay sure please what when where which who how can could would will do "
+    "does did is are the a an and but that this it its thanks thank great good hi hello hey find get book my me "
+    "we you your for in on at to also actually maybe perhaps any anything sounds perfect cool fine nice yep yup "
+    "nah not make there let lets reserve search show look looking something just well so oh awesome wonderful "
+    "right correct from with have has had if or need want like set add change play rent buy alright all some "
+    "other another more as of here nothing monday tuesday wednesday thursday friday saturday sunday january "
+    "february march april may june july august september october november december am pm give tell try go "
+    "goodbye bye thats whats hes shes theres youre dont confirming confirm playing booking sorry congrats "
+    "unfortunately about then shall should was were ah um ummm exactly ready anyway cheers aye one works read "
+    "using"
+)
+"""Words that sentences start with, in capitals and yet no names."""

@@ -1,0 +1,1 @@
+"""Ratings by people: drawing conversations, agreement of raters, and of metrics with them."""

@@ -1,0 +1,214 @@
+"""The lambda of FGA that agrees best with people: Pearson's r with ratings as a function of lambda."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dsteval.errors import MetricError
+from dsteval.intervals import Intervals
+from dsteval.metrics.base import Array, Counts, Metric
+from dsteval.rating.coefficients import pearson
+from dsteval.rating.pairs import Pairs, Resample, resamples
+
+__all__ = ["LambdaFit", "best", "correlations", "fit_lambda", "lambdas", "scores"]
+
+_GRID = 400
+_FLAT = 1e-24
+SHOWN = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, math.inf)
+
+
+def lambdas(points: int = _GRID) -> Array:
+    """Lambdas from 0 to infinity, evenly spaced in exp(-lambda), both ends included.
+
+    >>> lambdas(2).round(3).tolist()
+    [0.0, 0.693, inf]
+    """
+    with np.errstate(divide="ignore"):
+        found: Array = -np.log(np.linspace(1, 0, points + 1))
+    return found + 0.0
+
+
+def scores(metric: Metric, counts: Counts, numbers: Sequence[float] | Array) -> Array:
+    """FGA of each dialogue at each lambda [lambdas, dialogues]; ``metric`` gives the variant, not the number."""
+    return np.stack([replace(metric, number=float(number)).value(counts) for number in numbers])
+
+
+def correlations(curves: Array, weight: Array, first: Array, second: Array) -> Array:
+    """Pearson's r of each curve [L, U] with ratings, for each row of weights [R, U]: [R, L], NaN if undefined.
+
+    ``first`` and ``second`` are the sums of ratings and of their squares per unit, weighted as ``weight``. Both
+    sides should be centred near 0, or rounding shows.
+    """
+    size = weight.sum(axis=1, keepdims=True)
+    sum_x, sum_y = weight @ curves.T, first.sum(axis=1, keepdims=True)
+    both = size * (first @ curves.T) - sum_x * sum_y
+    spread_x = size * (weight @ (curves**2).T) - sum_x**2
+    spread_y = size * second.sum(axis=1, keepdims=True) - sum_y**2
+    spread = np.maximum(spread_x, 0) * np.maximum(spread_y, 0)
+    defined = (spread_x > 1e-12 * size**2) & (spread_y > 1e-12 * size**2)
+    return np.where(defined, both / np.sqrt(np.where(defined, spread, 1.0)), np.nan)
+
+
+def best(curves: Array, drawn: Resample) -> Array:
+    """The place of the curve with the largest r in each resample; -1 where r is undefined for all."""
+    centred = curves - curves.mean(axis=1, keepdims=True)
+    r = correlations(centred, *drawn)
+    none = np.isnan(r).all(axis=1)
+    return np.where(none, -1, np.argmax(np.where(np.isnan(r), -2.0, r), axis=1))
+
+
+@dataclass(frozen=True)
+class LambdaFit:
+    """What ``fit_lambda`` returns.
+
+    ``value`` is the lambda with the largest r, ``low`` and ``high`` its interval, None without one. Of the
+    ``resamples``, ``at_zero`` and ``at_infinity`` have their best lambda at that end. ``curve`` holds (lambda, r,
+    low, high). ``held_out`` is r of conversations with FGA at the lambda that the other folds choose, each fold's
+    own in ``folds``; beside it stand r of JGA and of FGA@0.5, which choose nothing.
+    """
+
+    variant: str
+    value: float
+    r: float
+    low: float | None
+    high: float | None
+    resamples: int
+    at_zero: int
+    at_infinity: int
+    dropped: int
+    curve: tuple[tuple[float, float | None, float | None, float | None], ...]
+    folds: tuple[float, ...]
+    held_out: float | None
+    r_zero: float | None
+    r_half: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fit as JSON has it, with infinity as the text ``inf``."""
+        found = {key: _finite(value) for key, value in asdict(self).items()}
+        names = ("lambda", "r", "low", "high")
+        found["curve"] = [dict(zip(names, map(_finite, row), strict=True)) for row in self.curve]
+        found["folds"] = list(map(_finite, self.folds))
+        return found
+
+
+def _finite(value: Any) -> Any:
+    return "inf" if isinstance(value, float) and math.isinf(value) else value
+
+
+def fit_lambda(metric: Metric, counts: Counts, pairs: Pairs, intervals: Intervals, folds: int = 10) -> LambdaFit:
+    """The lambda at which FGA of a conversation correlates most with its ratings (Pearson).
+
+    Formula: the largest r over 401 lambdas evenly spaced in exp(-lambda), 0 (JGA) and infinity (TurnMatch)
+    among them, then a search between the neighbours of that lambda. The interval holds the percentiles of the
+    best lambda over conversations, and raters if there are two or more, drawn anew; it knows no end but 0 and
+    infinity and often reaches them. Raises MetricError for a metric that is not FGA, and where no lambda has an r.
+    """
+    if metric.name != "FGA":
+        raise MetricError(where=str(metric), expected="FGA, whose lambda is to be found", found=metric.name)
+    numbers = lambdas()
+    curves = scores(metric, counts, numbers)
+    at = _argmax(pairs, curves)
+    if at is None:
+        raise MetricError("r is undefined at every lambda: ratings or scores do not vary")
+    value = _refined(metric, counts, pairs, numbers, at)
+    found = np.array([], dtype=int)
+    low = high = None
+    if intervals.level is not None and pairs.groups > 1:
+        centred = pairs.centred()
+        found = np.concatenate([best(curves, block) for block in resamples(centred, intervals)])
+        used = np.sort(found[found >= 0])
+        if len(used) > 1:
+            tail = (1 - intervals.level) / 2
+            # Whole places, rounded outwards: nothing can be interpolated towards infinity.
+            low = float(numbers[used[math.floor(tail * (len(used) - 1))]])
+            high = float(numbers[used[math.ceil((1 - tail) * (len(used) - 1))]])
+    chosen, held_out = _cross_validated(numbers, curves, pairs, folds, intervals.seed)
+    return LambdaFit(
+        dict(metric.given).get("variant", "official"),
+        value,
+        _r(pairs, scores(metric, counts, [value])[0]),
+        low,
+        high,
+        len(found),
+        int((found == 0).sum()),
+        int((found == len(numbers) - 1).sum()),
+        int((found < 0).sum()),
+        _curve(metric, counts, pairs, intervals),
+        chosen,
+        held_out,
+        _or_none(_r(pairs, curves[0])),
+        _or_none(_r(pairs, scores(metric, counts, [0.5])[0])),
+    )
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _r(pairs: Pairs, values: Array) -> float:
+    return pearson(values[pairs.row], pairs.rating, pairs.weight)
+
+
+def _argmax(pairs: Pairs, curves: Array) -> int | None:
+    r = np.array([_r(pairs, curve) for curve in curves])
+    return None if np.isnan(r).all() else int(np.nanargmax(r))
+
+
+def _refined(metric: Metric, counts: Counts, pairs: Pairs, numbers: Array, at: int) -> float:
+    """The best lambda around a place of the grid, by thirds of exp(-lambda); an end stays where it is best."""
+    decays = np.exp(-numbers)
+    high, low = decays[max(0, at - 1)], decays[min(len(numbers) - 1, at + 1)]
+
+    def r(decay: float) -> float:
+        number = -math.log(decay) + 0.0 if decay else math.inf
+        value = _r(pairs, scores(metric, counts, [number])[0])
+        return -2.0 if math.isnan(value) else value
+
+    for _ in range(40):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, right) if r(left) >= r(right) else (left, high)
+    middle = (low + high) / 2
+    found = middle if r(middle) > r(decays[at]) else decays[at]
+    return -math.log(found) + 0.0 if found else math.inf
+
+
+def _cross_validated(
+    numbers: Array, curves: Array, pairs: Pairs, folds: int, seed: int
+) -> tuple[tuple[float, ...], float | None]:
+    """The lambda that each fold's complement chooses, and r of all conversations with their fold's."""
+    folds = min(folds, pairs.groups)
+    if folds < 2:
+        return (), None
+    fold = np.random.RandomState(seed % 2**32).permutation(pairs.groups) % folds
+    chosen, values = [], np.full(len(pairs.group), np.nan)
+    for number in range(folds):
+        out = fold[pairs.group] == number
+        at = _argmax(pairs.without(out), curves)
+        if at is None:
+            return (), None
+        chosen.append(float(numbers[at]))
+        values[out] = curves[at][out]
+    return tuple(chosen), _or_none(_r(pairs, values))
+
+
+def _curve(
+    metric: Metric, counts: Counts, pairs: Pairs, intervals: Intervals
+) -> tuple[tuple[float, float | None, float | None, float | None], ...]:
+    shown = scores(metric, counts, SHOWN)
+    point = [_or_none(_r(pairs, curve)) for curve in shown]
+    if intervals.level is None or pairs.groups < 2:
+        return tuple((number, r, None, None) for number, r in zip(SHOWN, point, strict=True))
+    centred = shown - shown.mean(axis=1, keepdims=True)
+    drawn = np.concatenate([correlations(centred, *block) for block in resamples(pairs.centred(), intervals)])
+    rows = []
+    for number, r, values in zip(SHOWN, point, drawn.T, strict=True):
+        defined = values[~np.isnan(values)]
+        tail = (1 - intervals.level) / 2
+        low, high = np.quantile(defined, [tail, 1 - tail]) if len(defined) > 1 else (math.nan, math.nan)
+        rows.append((number, r, _or_none(float(low)), _or_none(float(high))))
+    return tuple(rows)

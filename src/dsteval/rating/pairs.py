@@ -1,0 +1,120 @@
+"""Scores paired with ratings, and both drawn anew: conversations and raters, two levels at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dsteval.errors import OptionError, unknown
+from dsteval.intervals import Intervals
+from dsteval.metrics.base import Array
+from dsteval.rating.ratings import Ratings
+from dsteval.stats.bootstrap import draws, rows_at_once
+
+__all__ = ["AGAINST", "Pairs", "Resample", "paired", "resamples", "unit_resamples"]
+
+AGAINST = ("mean", "each")
+"""A conversation against the mean of its ratings, or against each of them."""
+
+
+class Resample(NamedTuple):
+    """Rows of resamples [R, conversations]: weights, and the weighted sums of ratings and of their squares."""
+
+    weight: Array
+    first: Array
+    second: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """What a coefficient is made of: pair u is conversation ``row[u]`` with a ``rating``, ``weight`` times.
+
+    ``values`` [conversations, raters] are the ratings themselves, ``group`` [conversations] tells which ones are
+    drawn together.
+    """
+
+    against: str
+    values: Array
+    group: Array
+    row: Array
+    rating: Array
+    weight: Array
+
+    @property
+    def groups(self) -> int:
+        """How many there are to be drawn."""
+        return int(self.group.max(initial=-1)) + 1
+
+    def centred(self) -> Pairs:
+        """The same with ratings that have a mean near 0, which no coefficient minds."""
+        middle = float(np.nanmean(self.values))
+        return replace(self, values=self.values - middle, rating=self.rating - middle)
+
+    def without(self, left_out: Array) -> Pairs:
+        """The same without some conversations [conversations]."""
+        return replace(self, weight=np.where(left_out[self.row], 0.0, self.weight))
+
+
+def paired(ratings: Ratings, against: str = "mean", group: Sequence[str] | None = None) -> Pairs:
+    """The pairs of rated conversations; those with one name in ``group`` are drawn together.
+
+    Raises OptionError for an unknown word.
+    """
+    if against not in AGAINST:
+        raise OptionError(unknown("value of --against", against, list(AGAINST)))
+    values = ratings.values
+    names = list(range(len(values))) if group is None else list(dict.fromkeys(group))
+    place = {name: number for number, name in enumerate(names)}
+    of = np.arange(len(values)) if group is None else np.array([place[name] for name in group], dtype=int)
+    if against == "mean":
+        row, rating = np.arange(len(values)), np.nanmean(values, axis=1)
+        return Pairs(against, values, of, row, rating, np.ones(len(values)))
+    distinct = np.unique(values[~np.isnan(values)])
+    times = (values[:, :, None] == distinct).sum(axis=1)
+    row, column = np.nonzero(times)
+    return Pairs(against, values, of, row, distinct[column], times[row, column].astype(float))
+
+
+def resamples(pairs: Pairs, intervals: Intervals) -> Iterator[Resample]:
+    """Conversations and raters drawn anew, in blocks of rows."""
+    given = ~np.isnan(pairs.values)
+    plain = np.where(given, pairs.values, 0.0)
+    for drawn, raters in _draws(pairs, intervals):
+        count = raters @ given.T
+        weight = drawn[:, pairs.group] * (count > 0)
+        total = raters @ plain.T
+        if pairs.against == "mean":
+            mean = total / np.maximum(count, 1)
+            yield Resample(weight, weight * mean, weight * mean**2)
+        else:
+            yield Resample(weight * count, weight * total, weight * (raters @ (plain**2).T))
+
+
+def unit_resamples(pairs: Pairs, intervals: Intervals) -> Iterator[tuple[Array, Array]]:
+    """The ratings and weights of all pairs, resample by resample: the same draws as ``resamples``."""
+    given = ~np.isnan(pairs.values)
+    plain = np.where(given, pairs.values, 0.0)
+    said = pairs.values[pairs.row] == pairs.rating[:, None]
+    for drawn, raters in _draws(pairs, intervals):
+        for conversations, own in zip(drawn, raters, strict=True):
+            weight = conversations[pairs.group].astype(float)
+            if pairs.against == "mean":
+                count = given @ own
+                yield (plain @ own) / np.maximum(count, 1), weight * (count > 0)
+            else:
+                yield pairs.rating, weight[pairs.row] * (said @ own)
+
+
+def _draws(pairs: Pairs, intervals: Intervals) -> Iterator[tuple[Array, Array]]:
+    """How often each group and each rater is drawn [rows, groups], [rows, raters]; a single rater always once."""
+    raters = pairs.values.shape[1]
+    number = intervals.resamples
+    whole = list(draws(raters, number, (intervals.seed + 1) % 2**64)) if raters > 1 else [np.ones((number, 1))]
+    own = np.concatenate(whole).astype(float)
+    start = 0
+    for block in draws(pairs.groups, number, intervals.seed, rows_at_once(1) if pairs.groups > 1 else 1):
+        yield block, own[start : start + len(block)]
+        start += len(block)

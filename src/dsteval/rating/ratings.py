@@ -1,0 +1,241 @@
+"""Ratings as they are kept: one (item, rater, rating) a line, CSV or JSON Lines, and the table of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from dsteval.dialogue import canonical_id
+from dsteval.errors import OptionError, Problems, ReadError, first_few
+from dsteval.metrics.base import Array
+from dsteval.readers import Source
+
+__all__ = ["Missing", "Rating", "Ratings", "Scale", "combined", "parse_scale", "read", "table", "written"]
+
+
+class Rating(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one rater said of one item. ``scale`` is ``low..high`` where it is known."""
+
+    item: str
+    rater: str
+    rating: float
+    scale: str = ""
+    comment: str = ""
+
+
+class Scale(NamedTuple):
+    """The least and the largest rating that may be given."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.low:g}..{self.high:g}"
+
+
+class Missing(NamedTuple):
+    """A row without a rating."""
+
+    item: str
+    rater: str
+
+
+def parse_scale(text: str) -> Scale:
+    """The scale that a text like ``0..1`` names. Raises OptionError for another text.
+
+    >>> parse_scale("1..5")
+    Scale(low=1.0, high=5.0)
+    """
+    low, dots, high = text.partition("..")
+    try:
+        scale = Scale(float(low), float(high))
+    except ValueError:
+        dots = ""
+    if not dots or not -math.inf < scale.low < scale.high < math.inf:
+        raise OptionError(where="scale", expected="LOW..HIGH, such as 0..1 or 1..5", found=repr(text))
+    return scale
+
+
+def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[Rating], list[Missing]]:
+    """The ratings of a file, CSV (comma or semicolon) or JSON Lines, and the rows whose rating is empty.
+
+    ``rater`` is who rated where the rows do not say. Raises ReadError for what is no rating, for one outside
+    ``scale`` or outside the scale that its row names, all of them counted.
+    """
+    source = Source.open(path)
+    text = "\n".join(source.text_lines())
+    rows = _json_rows(text, source.name) if text.lstrip().startswith("{") else _csv_rows(text, source.name)
+    problems, found, missing = Problems(source.name), [], []
+    for line, row in rows:
+        one = _rating(row, rater, scale, f"line {line}", problems)
+        if isinstance(one, Rating):
+            found.append(one)
+        elif one is not None:
+            missing.append(one)
+    problems.check(len(found) + len(missing), "rows")
+    if not found and not missing:
+        raise ReadError(where=source.name, expected="rows with a rating", found="none")
+    return found, missing
+
+
+_Row = Mapping[str, object]
+
+
+def _json_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                yield number, msgspec.json.decode(line, type=dict[str, object])
+            except msgspec.DecodeError as error:
+                raise ReadError(where=f"{name}, line {number}", expected="a JSON object", found=str(error)) from None
+
+
+def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
+    head = text.partition("\n")[0]
+    delimiter = ";" if head.count(";") > head.count(",") else ","
+    # Utterances have line breaks inside quotes, so that lines are those of the reader.
+    reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
+    lacking = [column for column in ("item", "rating") if column not in (reader.fieldnames or [])]
+    if lacking:
+        where = f"{name}, line 1"
+        raise ReadError(where=where, expected="a heading with item and rating", found=f"no {lacking[0]}")
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        where = f"{name}, line {reader.line_num}"
+        raise ReadError(where=where, expected="CSV", found=str(error)) from None
+
+
+def _rating(
+    row: _Row, rater: str, scale: Scale | None, line: str, problems: Problems
+) -> Rating | Missing | None:
+    """The rating of a row; None where it is none, which is noted."""
+    item, who, given, own, comment = (
+        str(row.get(key) if row.get(key) is not None else "").strip()
+        for key in ("item", "rater", "rating", "scale", "comment")
+    )
+    who = who or rater
+    if not item or not who:
+        remedy = "" if who else "Name the rater as NAME=PATH, or give the file a column 'rater'."
+        found = f"no {'rater' if item else 'item'}"
+        problems.add("", None, line=line, expected="an item and a rater", found=found, remedy=remedy)
+        return None
+    if not given:
+        return Missing(item, who)
+    if given in ("True", "False"):  # JSON's true and false
+        given = str(int(given == "True"))
+    try:
+        value = float(given.replace(",", "."))
+        limits = parse_scale(own) if own else scale
+    except (ValueError, OptionError):
+        value, limits = math.nan, None
+    if not math.isfinite(value):
+        problems.add("", None, line=line, expected="a number, on a scale LOW..HIGH if any", found=repr(given))
+        return None
+    for limit in filter(None, (limits, scale)):
+        if not limit.low <= value <= limit.high:
+            problems.add("", None, line=line, expected=f"a rating from {limit}", found=repr(given))
+            return None
+    return Rating(item, who, value, str(limits or ""), comment)
+
+
+def combined(ratings: Iterable[Rating]) -> tuple[list[Rating], int]:
+    """Each rating once, in order, and how many were there twice.
+
+    Raises ReadError where a rater gave one item two ratings, or where ratings are on several scales.
+    """
+    kept: dict[tuple[str, str], Rating] = {}
+    problems, repeated = Problems("ratings"), 0
+    for one in ratings:
+        key = (canonical_id(one.item), one.rater)
+        first = kept.setdefault(key, one)
+        if first is one:
+            continue
+        repeated += 1
+        if first.rating != one.rating:
+            problems.add(
+                "",
+                None,
+                line=f"item {one.item!r}, rater {one.rater!r}",
+                expected="one rating",
+                found=f"{first.rating:g} and {one.rating:g}",
+                remedy="Take out the wrong one; nothing was changed.",
+            )
+    problems.check(len(kept), "ratings")
+    scales = sorted({one.scale for one in kept.values()} - {""})
+    if len(scales) > 1:
+        raise ReadError(where="ratings", expected="one scale", found=", ".join(scales))
+    return list(kept.values()), repeated
+
+
+def written(ratings: Sequence[Rating], path: str) -> bytes:
+    """The ratings as CSV if the path ends in .csv, else as JSON Lines."""
+    if Path(path).suffix.casefold() != ".csv":
+        return b"".join(msgspec.json.encode(one) + b"\n" for one in ratings)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["item", "rater", "rating", "scale", "comment"])
+    writer.writerows([one.item, one.rater, f"{one.rating:.15g}", one.scale, one.comment] for one in ratings)
+    return out.getvalue().encode()
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings as a table: ``values`` [items, raters], NaN where a rater has not rated an item."""
+
+    items: tuple[str, ...]
+    raters: tuple[str, ...]
+    values: Array
+
+    @property
+    def rated(self) -> int:
+        """How many ratings there are."""
+        return int((~np.isnan(self.values)).sum())
+
+    @property
+    def constant(self) -> bool:
+        """Whether all ratings are one value, so that nothing can agree or disagree."""
+        return len(np.unique(self.values[~np.isnan(self.values)])) < 2
+
+    def of(self, items: Sequence[str]) -> Ratings:
+        """The rows of these items, in their order, without the items that nobody rated.
+
+        Raises ReadError for ratings of an item that is not among them, and where none is rated.
+        """
+        place = {canonical_id(item): number for number, item in enumerate(self.items)}
+        known = set(map(canonical_id, items))
+        odd = [item for item in self.items if canonical_id(item) not in known]
+        if odd:
+            raise ReadError(
+                where="ratings",
+                expected="items that are in the file",
+                found=f"unknown ones ({first_few(odd)})",
+                extent=f"{len(odd)} of {len(self.items)} items",
+            )
+        rows = [place[key] for key in map(canonical_id, items) if key in place]
+        return Ratings(tuple(self.items[row] for row in rows), self.raters, self.values[rows])
+
+
+def table(ratings: Iterable[Rating]) -> Ratings:
+    """The table of ratings. Raises ReadError as ``combined``.
+
+    >>> table([Rating("a", "anna", 1), Rating("b", "anna", 0), Rating("a", "ben", 1)]).values.tolist()
+    [[1.0, 1.0], [0.0, nan]]
+    """
+    kept, _ = combined(ratings)
+    items = {canonical_id(one.item): one.item for one in reversed(kept)}
+    rows = {key: number for number, key in enumerate(reversed(items))}
+    raters = {name: number for number, name in enumerate(dict.fromkeys(one.rater for one in kept))}
+    values = np.full((len(rows), len(raters)), np.nan)
+    for one in kept:
+        values[rows[canonical_id(one.item)], raters[one.rater]] = one.rating
+    return Ratings(tuple(items[key] for key in rows), tuple(raters), values)
