@@ -1,5 +1,8 @@
 """The bundled tracker: each group of rules on small dialogues, any schema, any text."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,12 +47,15 @@ ONTOLOGY = {
     "train-leaveat": {"18:30": 2, "12:00": 2},
 }
 
-SCHEMA = [
+SCHEMA: list[dict[str, Any]] = [
     {
         "service_name": "Clinics_1",
         "description": "Find a clinic",
         "intents": [
-            {"required_slots": ["city", "visit_date"], "optional_slots": {"open_late": "dontcare", "visit_time": ""}},
+            {
+                "required_slots": ["city", "visit_date"],
+                "optional_slots": {"open_late": "dontcare", "visit_time": ""},
+            },
             {"required_slots": ["number_of_people"], "optional_slots": {"clinic_name": "", "kind": ""}},
         ],
         "slots": [
@@ -66,7 +72,7 @@ SCHEMA = [
 ]
 
 
-def told(*turns: tuple[str, str] | str, without: str = "", schema: list | None = None) -> State:
+def told(*turns: tuple[str, str] | str, without: str = "", schema: list[dict[str, Any]] | None = None) -> State:
     """The state after the turns, (system, user) or user alone."""
     rules = {*RULES} - {without}
     tracker = Baseline(schema=schema, rules=rules) if schema else Baseline(train=ONTOLOGY, rules=rules)
@@ -196,11 +202,14 @@ def test_multiwoz_22_spellings_of_slots() -> None:
 
 def test_without_schema_and_training_it_knows_closed_values() -> None:
     tracker = Baseline()
-    assert tracker.update("", "a train on friday for 3 people") == {"train-day": "friday", "train-book people": "3"}
+    assert tracker.update("", "a train on friday for 3 people") == {
+        "train-day": "friday",
+        "train-book people": "3",
+    }
     assert tracker.needs == "turn"
 
 
-def test_training_states_and_a_file_of_them(tmp_path) -> None:
+def test_training_states_and_a_file_of_them(tmp_path: Path) -> None:
     states = [{"hotel-area": "Old Harbour", "hotel-stars": "none"}, {"hotel-area": "mill hill"}]
     assert lexicon_from_states(states) == {"hotel-area": {"old harbour": 1, "mill hill": 1}}
     file = tmp_path / "train.json"
@@ -240,23 +249,22 @@ def test_rules_as_a_text() -> None:
 
 
 @pytest.mark.parametrize("schema", [[{"slots": []}], [{"service_name": "a", "slots": [{}]}], {"a": 1}])
-def test_what_is_no_schema(schema) -> None:
+def test_what_is_no_schema(schema: Any) -> None:
     with pytest.raises(DstevalError, match="schema"):
         Baseline(schema=schema)
 
 
-TEXTS = st.text(max_size=80) | st.lists(
-    st.sampled_from(
-        "a the hotel taxi from to in not no yes 5 pm : half past 99 24:61 for people friday same area as between two "
-        "places San Lando's Dr. E. I'm $ 3rd March ? . , any don't care copper spoon what about lark house".split()
-    ),
-    max_size=14,
-).map(" ".join)
+WORDS = (
+    "a the hotel taxi from to in not no yes 5 pm : half past 99 24:61 for people friday same area as between two "
+    "places San Lando's Dr. E. I'm $ 3rd March ? . , any don't care copper spoon what about lark house"
+)
+TEXTS = st.text(max_size=80) | st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join)
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=4))
 def test_never_raises_and_is_deterministic(turns: list[tuple[str, str]]) -> None:
-    for arguments in ({"train": ONTOLOGY}, {"schema": SCHEMA}, {}):
+    kinds: list[dict[str, Any]] = [{"train": ONTOLOGY}, {"schema": SCHEMA}, {}]
+    for arguments in kinds:
         states = []
         for _ in range(2):
             tracker = Baseline(**arguments)
@@ -266,7 +274,9 @@ def test_never_raises_and_is_deterministic(turns: list[tuple[str, str]]) -> None
         assert all(slot in slots and value for state in states[0] for slot, value in state.items())
 
 
-@given(st.dictionaries(st.text(min_size=1, max_size=8), st.dictionaries(st.text(max_size=8), st.just(3), max_size=4)))
+@given(
+    st.dictionaries(st.text(min_size=1, max_size=8), st.dictionaries(st.text(max_size=8), st.just(3), max_size=4))
+)
 def test_any_ontology_will_do(train: dict[str, dict[str, int]]) -> None:
     Baseline(train=train).update("which area?", "a hotel in the north for 2 people at 5 pm on friday")
 

@@ -62,8 +62,9 @@ def test_partial_ratio_takes_few_windows(pred: str, ref: str, ratio: int) -> Non
 def test_partial_ratio_by_its_bounds(pred: str, ref: str) -> None:
     ratio = mwzeval.partial_ratio(pred, ref)
     assert 0 <= ratio <= 100
-    if pred and ref and (pred in ref or ref in pred):
+    if pred == ref:
         assert ratio == 100
+    # A text within the other mostly has 100 too, but only a few windows are looked at: "a " in "aa  " has 50.
     if len(pred) != len(ref):
         assert ratio == mwzeval.partial_ratio(ref, pred)
 

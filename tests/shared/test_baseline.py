@@ -8,8 +8,9 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from dsteval.values.slots import canonical
 pytestmark = pytest.mark.shared
 
 METRICS = ["JGA", "SlotF1", "FGA@0.5"]
-Update = Callable[[str, str], dict[str, str]]
+States = dict[str, list[dict[str, str]]]
 Ontology = dict[str, Counter[str]]
 
 
@@ -39,8 +40,17 @@ def multiwoz_ontology(shared: Path) -> Ontology:
     return found
 
 
-def sgd_schema(shared: Path) -> list[dict[str, object]]:
-    return json.loads((shared / "data/sgd/dev/schema.json").read_text())
+def sgd_schema(shared: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((shared / "data/sgd/dev/schema.json").read_text())
+    return found
+
+
+def possible_values(schema: list[dict[str, Any]]) -> dict[str, list[str]]:
+    return {
+        f"{service['service_name']}-{slot['name']}": slot["possible_values"]
+        for service in schema
+        for slot in service["slots"]
+    }
 
 
 def read(path: Path) -> list[Dialogue]:
@@ -50,7 +60,7 @@ def read(path: Path) -> list[Dialogue]:
 class StringMatch:
     """Each slot has the longest of its values that the user said, whatever the domain."""
 
-    def __init__(self, values: dict[str, Iterable[str]]) -> None:
+    def __init__(self, values: Mapping[str, Iterable[str]]) -> None:
         words: dict[str, list[str]] = {}
         for slot, texts in values.items():
             for text in texts:
@@ -70,6 +80,8 @@ class StringMatch:
 
 
 class Nothing:
+    """Says nothing."""
+
     def reset(self, dialogue_id: str | None = None) -> None:
         """Nothing to forget."""
 
@@ -77,7 +89,7 @@ class Nothing:
         return {}
 
 
-def tracked(tracker: Baseline | StringMatch | Nothing, dialogues: list[Dialogue]) -> dict[str, list[dict[str, str]]]:
+def tracked(tracker: Tracker, dialogues: list[Dialogue]) -> dict[str, list[dict[str, str]]]:
     found = {}
     for dialogue in dialogues:
         tracker.reset(dialogue.id)
@@ -85,9 +97,7 @@ def tracked(tracker: Baseline | StringMatch | Nothing, dialogues: list[Dialogue]
     return found
 
 
-def scored(
-    tracker: Baseline | StringMatch | Nothing, dialogues: list[Dialogue], ci: float | None = None
-) -> dsteval.Result:
+def scored(tracker: Tracker, dialogues: list[Dialogue], ci: float | None = None) -> dsteval.Result:
     return dsteval.evaluate(dialogues, tracked(tracker, dialogues), metrics=METRICS, ci=ci)
 
 
@@ -101,7 +111,7 @@ def ontology(shared: Path) -> Ontology:
     return multiwoz_ontology(shared)
 
 
-def jga(tracker: Baseline | StringMatch | Nothing, dialogues: list[Dialogue]) -> float:
+def jga(tracker: Tracker, dialogues: list[Dialogue]) -> float:
     value = scored(tracker, dialogues)["JGA"].value
     assert value is not None
     return value
@@ -124,22 +134,19 @@ def test_each_large_group_of_rules_is_worth_something(
     group: str, multiwoz_test: list[Dialogue], ontology: Ontology
 ) -> None:
     some = multiwoz_test[::4]
-    assert jga(Baseline(train=ontology, rules={*RULES} - {group}), some) < jga(Baseline(train=ontology), some) - 0.01
+    assert (
+        jga(Baseline(train=ontology, rules={*RULES} - {group}), some) < jga(Baseline(train=ontology), some) - 0.01
+    )
 
 
 def test_sgd_by_the_schema_alone(shared: Path) -> None:
     dialogues, schema = read(shared / "data/sgd/dev"), sgd_schema(shared)
-    values = {
-        f"{service['service_name']}-{slot['name']}": slot["possible_values"]
-        for service in schema
-        for slot in service["slots"]
-    }
-    match = jga(StringMatch(values), dialogues)
+    match = jga(StringMatch(possible_values(schema)), dialogues)
     assert jga(Baseline(schema=schema), dialogues) > max(0.2, match + 0.1, jga(Nothing(), dialogues) + 0.1)
 
 
 def table(name: str, dialogues: list[Dialogue], make: Callable[[set[str]], Baseline], match: StringMatch) -> None:
-    rows: list[tuple[str, Baseline | StringMatch | Nothing]] = [("baseline", make({*RULES}))]
+    rows: list[tuple[str, Tracker]] = [("baseline", make({*RULES}))]
     rows += [(f"without {group}", make({*RULES} - {group})) for group in RULES]
     rows += [("string match", match), ("nothing", Nothing())]
     print(f"\n| {name} | JGA | SlotF1 | FGA@0.5 | seconds per 1,000 turns |\n|---|---|---|---|---|")
@@ -182,7 +189,7 @@ def obstacles(tracker: Baseline, dialogues: list[Dialogue]) -> None:
     found = tracked(tracker, dialogues)
     print("\n| put right | JGA | states with such an error |\n|---|---|---|")
     for kind, belongs in OBSTACLES.items():
-        mended: dict[str, list[dict[str, str]]] = {}
+        mended: States = {}
         touched = 0
         for dialogue in dialogues:
             mended[dialogue.id] = []
@@ -218,16 +225,11 @@ def main(shared: Path) -> None:
     bundled = scored(Baseline(), dialogues)
     print("\nbundled lexicon, MultiWOZ 2.1 test:", [(name, bundled[name].value) for name in METRICS])
     schema = sgd_schema(shared)
-    values = {
-        f"{service['service_name']}-{slot['name']}": slot["possible_values"]
-        for service in schema
-        for slot in service["slots"]
-    }
     table(
         "SGD dev",
         read(shared / "data/sgd/dev"),
         lambda rules: Baseline(schema=schema, rules=rules),
-        StringMatch(values),
+        StringMatch(possible_values(schema)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
@@ -22,7 +22,7 @@ _MOST_VALUES = 30  # the interval of alpha keeps a table of values x values for 
 
 
 def _nominal(values: Array, _times: Array) -> Array:
-    return (values[:, None] != values).astype(float)
+    return np.asarray(values[:, None] != values, dtype=float)
 
 
 def _interval(values: Array, _times: Array) -> Array:
@@ -159,8 +159,6 @@ class Agreement:
 
     def to_dict(self) -> dict[str, Any]:
         """The agreement as it stands in the JSON."""
-        from dataclasses import asdict
-
         return asdict(self)
 
 
@@ -210,9 +208,7 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _between(
-    values: Array, level: str, intervals: Intervals | None
-) -> tuple[float | None, float | None, str]:
+def _between(values: Array, level: str, intervals: Intervals | None) -> tuple[float | None, float | None, str]:
     if intervals is None or intervals.level is None:
         return None, None, ""
     distinct, flat = _coincidences(values)

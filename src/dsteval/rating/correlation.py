@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, ReadError, unknown
 from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array
@@ -102,9 +103,9 @@ def correlate(
         raise OptionError(unknown("value of --coefficient", coefficient, list(COEFFICIENTS)))
     intervals = intervals or Intervals()
     rated = ratings.of(result.dialogues)
-    own = dict(zip(map(_key, result.dialogues), range(len(result.dialogues)), strict=True))
-    rows = np.array([own[_key(item)] for item in rated.items])
-    groups = None if dialogues is None else [dialogues.get(_key(item), item) for item in rated.items]
+    own = dict(zip(map(canonical_id, result.dialogues), range(len(result.dialogues)), strict=True))
+    rows = np.array([own[canonical_id(item)] for item in rated.items])
+    groups = None if dialogues is None else [dialogues.get(canonical_id(item), item) for item in rated.items]
     pairs = paired(rated, against, groups)
     scores = {text: _scores(result, text)[rows] for text in result.counts}
     notes = _notes(result, rated, pairs, coefficient, intervals)
@@ -133,19 +134,11 @@ def correlate(
     )
 
 
-def _key(item: str) -> str:
-    from dsteval.dialogue import canonical_id
-
-    return canonical_id(item)
-
-
 def _scores(result: Result, text: str) -> Array:
     return np.array(list(result.per_dialogue(text).values()))
 
 
-def _notes(
-    result: Result, rated: Ratings, pairs: Pairs, coefficient: str, intervals: Intervals
-) -> list[str]:
+def _notes(result: Result, rated: Ratings, pairs: Pairs, coefficient: str, intervals: Intervals) -> list[str]:
     notes = []
     if len(rated.items) < len(result.dialogues):
         notes.append(f"{len(result.dialogues) - len(rated.items)} dialogues that nobody rated are left out")
@@ -168,9 +161,7 @@ def _at(values: Array, pairs: Pairs, coefficient: str, rating: Array, weight: Ar
     return COEFFICIENTS[coefficient](own[kept], rating[kept], weight[kept])
 
 
-def _drawn(
-    scores: Mapping[str, Array], pairs: Pairs, coefficient: str, intervals: Intervals
-) -> dict[str, Array]:
+def _drawn(scores: Mapping[str, Array], pairs: Pairs, coefficient: str, intervals: Intervals) -> dict[str, Array]:
     """Each metric's coefficient in every resample, all over the same draws."""
     if intervals.level is None or pairs.groups < 2:
         return {}
@@ -254,10 +245,7 @@ def _best(result: Result, rows: Array, pairs: Pairs, intervals: Intervals, folds
         raise ReadError(where="best lambda", expected="FGA among the metrics", found=", ".join(result.metrics))
     metric = result.metrics[text]
     if metric.get("average") == "dialogue":
-        raise OptionError(where=text, expected="FGA over turns: each conversation is on its own", found="average=dialogue")
+        raise OptionError(
+            where=text, expected="FGA over turns: each conversation is on its own", found="average=dialogue"
+        )
     return fit_lambda(metric, result.counts[text][rows], pairs, intervals, folds)
-
-
-def metrics_for(metrics: Sequence[str]) -> list[str]:
-    """The metrics asked for, or those of the paper's study: JGA and FGA@0.5."""
-    return list(metrics) or ["JGA", "FGA@0.5"]

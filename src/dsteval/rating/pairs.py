@@ -12,7 +12,7 @@ from dsteval.errors import OptionError, unknown
 from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array
 from dsteval.rating.ratings import Ratings
-from dsteval.stats.bootstrap import draws, rows_at_once
+from dsteval.stats.bootstrap import draws
 
 __all__ = ["AGAINST", "Pairs", "Resample", "paired", "resamples", "unit_resamples"]
 
@@ -115,6 +115,6 @@ def _draws(pairs: Pairs, intervals: Intervals) -> Iterator[tuple[Array, Array]]:
     whole = list(draws(raters, number, (intervals.seed + 1) % 2**64)) if raters > 1 else [np.ones((number, 1))]
     own = np.concatenate(whole).astype(float)
     start = 0
-    for block in draws(pairs.groups, number, intervals.seed, rows_at_once(1) if pairs.groups > 1 else 1):
+    for block in draws(pairs.groups, number, intervals.seed):
         yield block, own[start : start + len(block)]
         start += len(block)

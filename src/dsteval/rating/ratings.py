@@ -95,7 +95,9 @@ def _json_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
             try:
                 yield number, msgspec.json.decode(line, type=dict[str, object])
             except msgspec.DecodeError as error:
-                raise ReadError(where=f"{name}, line {number}", expected="a JSON object", found=str(error)) from None
+                raise ReadError(
+                    where=f"{name}, line {number}", expected="a JSON object", found=str(error)
+                ) from None
 
 
 def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
@@ -115,9 +117,7 @@ def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
         raise ReadError(where=where, expected="CSV", found=str(error)) from None
 
 
-def _rating(
-    row: _Row, rater: str, scale: Scale | None, line: str, problems: Problems
-) -> Rating | Missing | None:
+def _rating(row: _Row, rater: str, scale: Scale | None, line: str, problems: Problems) -> Rating | Missing | None:
     """The rating of a row; None where it is none, which is noted."""
     item, who, given, own, comment = (
         str(row.get(key) if row.get(key) is not None else "").strip()

@@ -235,7 +235,7 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
         best.setdefault(_key(value), value)
     for value, count in values.most_common():
         spelled = normal(value)
-        if count < floor or not spelled or (named and not _is_name(slot, spelled)):
+        if count < floor or not spelled or (named and not _is_name(slot, spelled, count * 200 > total)):
             continue
         if slot.kind == "choice" and spelled in _FLAGS:
             continue
@@ -248,8 +248,11 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
         _shorten(slot)
 
 
-def _is_name(slot: Slot, spelled: str) -> bool:
+def _is_name(slot: Slot, spelled: str, frequent: bool) -> bool:
+    """Whether a label is a name and no slip: of common words a name is made only where it is long and frequent."""
     words = spelled.split()
+    if frequent and len(words) > 2 and spelled not in SYNONYMS["guesthouse"]:
+        return True
     if slot.kind == "place" and spelled == "cambridge":
         return True
     return (any(len(word) > 2 for word in words) and not {*words} <= _GENERAL | {"the"}) or spelled in _ODD_NAMES

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rapidfuzz import fuzz, process
+
 from dsteval.track.lexicon import Slot
 from dsteval.track.patterns import NUMBER, clock_times, number
 from dsteval.track.scene import Mention, Scene
@@ -11,8 +13,8 @@ from dsteval.track.scene import Mention, Scene
 __all__ = ["days", "flags", "numbers", "times", "values"]
 
 _UNITS = {
-    "people": r"(?:people|persons?|guests?(?! ?house)|adults?|of us|tickets?|seats?|travell?ers?|passengers?|diners|friends|"
-    r"individuals|others|riders?|ppl|spots)",
+    "people": r"(?:people|persons?|guests?(?! ?house)|adults?|of us|tickets?|seats?|travell?ers?|passengers?|"
+    r"diners|friends|individuals|others|riders?|ppl|spots)",
     "stay": r"(?:nights?|days?)",
     "stars": r"stars?",
     "rooms": r"rooms?",
@@ -21,7 +23,7 @@ _UNITS = {
     "bags": r"(?:bags?|suitcases?|pieces of luggage|checked bags?)",
     "stops": r"(?:stops?|transfers?|layovers?)",
 }
-_SINGLE = re.compile(r"\b(?:night|day|ticket|seat|person)$")
+_SINGLE = re.compile(r"\b(?:night|day|ticket|seat)$")
 _MORE = r"(?:more |other |full |total |additional |checked |different |consecutive )?"
 _COUNTS = {role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{unit}\b") for role, unit in _UNITS.items()}
 _GROUP = re.compile(
@@ -43,6 +45,8 @@ _LEAVE = re.compile(r"\b(?:leav\w*|depart\w*|pick\w*|after|go at|out at|travel)\
 _ARRIVE = re.compile(r"\b(?:arriv\w*|get (?:me )?(?:there|in|to)|by|before|be there|reach)\b")
 _LEAVE_BY = re.compile(r"\b(?:leav\w*|depart\w*) (?:(?!arriv|and |get |be )\w+ ){0,4}(?:by|before) $")
 _DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_LIKE_A_DAY = re.compile(r"\b\w{2,7}days?\b")
 _REFUSED = re.compile(r"\b(?:dont need|not need|no need|doesnt need|without|no|doesnt have to|dont want)\b[^,]*$")
 _TYPE = re.compile(r"\b(?:type|be an?|kind)\b|guest ?house")
 
@@ -114,8 +118,8 @@ def numbers(scene: Scene) -> None:
         for match in matches:
             said = match["n"]
             single = said in ("a", "an", "single")
-            alone = not single or bool(_SINGLE.search(match.group()))
-            if alone and not scene.negated(match.start()):
+            counts = not single or bool(_SINGLE.search(match.group()))
+            if counts and not scene.negated(match.start()):
                 _count(scene, match.start(), slots, "one" if single else said)
         if role == "people" and not matches and (alone := _ALONE.search(text)):
             _count(scene, alone.start(), slots, "one")
@@ -161,7 +165,9 @@ def _time_role(before: str) -> str:
 def days(scene: Scene) -> None:
     """Set days of the week."""
     slots = [slot for slot in scene.lexicon.kinds.get("date", []) if not slot.open]
-    for match in _DAY.finditer(scene.said.text) if slots else ():
-        if not scene.negated(match.start()):
+    pattern = _LIKE_A_DAY if "spelling" in scene.on else _DAY
+    for match in pattern.finditer(scene.said.text) if slots else ():
+        day = process.extractOne(match.group().removesuffix("s"), _DAYS, scorer=fuzz.ratio, score_cutoff=80)
+        if day and not scene.negated(match.start()):
             for slot in _in_domain(scene, match.start(), slots)[:1]:
-                scene.put(slot, match.group().removesuffix("s"))
+                scene.put(slot, day[0])

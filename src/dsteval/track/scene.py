@@ -113,7 +113,7 @@ class Scene:
         if word not in lexicon.mended:
             if len(lexicon.mended) > 50_000:
                 lexicon.mended.clear()
-            best = process.extractOne(word, lexicon.long_words, scorer=fuzz.ratio, score_cutoff=86)
+            best = process.extractOne(word, lexicon.long_words, scorer=fuzz.ratio, score_cutoff=85)
             lexicon.mended[word] = best[0] if best and best[0][0] == word[0] else word
         return lexicon.mended[word]
 

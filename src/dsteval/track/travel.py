@@ -28,11 +28,11 @@ _IN_TIME = re.compile(
     r"\b(?:booked time|booking time|reservation time|reservation|in time|on time|the booking|the time of my)\b"
 )
 _NEAR = re.compile(r"\b(?:near(?:by)?|close to|(?:in|around) (?:that|the same) area|next to|close by|same area)\b")
-_SAME = re.compile(r"\bsame (?P<what>[a-z]+(?: [a-z]+)?(?: [a-z]+)?)")
+_SAME = re.compile(r"\b(?:same|that(?= day)) (?P<what>[a-z]+(?: [a-z]+)?(?: [a-z]+)?)")
 _SAME_AS = {
     "people": re.compile(r"\b(?:group|people|party|number|amount)\b"),
     "date": re.compile(r"\b(?:day|date)\b"),
-    "area": re.compile(r"\b(?:area|part|side|location)\b"),
+    "area": re.compile(r"\b(?:area|part|side|location|section)\b"),
     "pricerange": re.compile(r"\bprice"),
 }
 

@@ -42,7 +42,8 @@ BUNDLED: dict[str, tuple[str, ...]] = {
 """The closed values of MultiWOZ's slots, used where neither a schema nor training states are given."""
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
-    "cheap": ("inexpensive", "budget", "low cost", "low priced", "affordable", "cheaper", "cheapest", "low price"),
+    "cheap": ("inexpensive", "budget", "low cost", "low priced", "affordable", "cheaper", "cheapest", "low price",
+              "cheaply"),
     "moderate": ("moderately", "mid range", "medium", "mid priced", "reasonably", "reasonable", "midrange",
                  "intermediate", "average priced"),
     "expensive": ("upscale", "high end", "fancy", "pricey", "high priced", "luxury", "luxurious", "posh",
@@ -105,7 +106,8 @@ DOMAINS: dict[str, tuple[str, ...]] = {
                    "dinner", "meal", "eatery", "place to eat", "restaraunt", "resturant", "eating"),
     "attraction": ("attraction", "attractions", "places to go", "place to go", "places to visit",
                    "place to visit", "things to do", "something to do", "sightseeing", "tourist", "entertainment",
-                   "places to see", "place to see", "fun", "things to see", "sights", "museum", "museums",
+                   "places to see", "place to see", "to see", "to do in",
+                   "something interesting", "go somewhere", "fun", "things to see", "sights", "museum", "museums",
                    "college", "colleges", "park", "church", "theatre", "cinema", "nightclub", "gallery"),
     "taxi": ("taxi", "taxis", "cab", "cabs", "taxicab", "a ride"),
     "train": ("train", "trains", "train ticket", "train tickets", "railway"),

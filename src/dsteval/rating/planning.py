@@ -1,0 +1,312 @@
+"""How many conversations and raters a study needs: to tell two metrics apart, or to find lambda."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dsteval.errors import OptionError
+from dsteval.metrics.base import Array, Counts, Metric
+from dsteval.rating.coefficients import williams
+from dsteval.rating.fitting import best, lambdas, scores
+from dsteval.rating.pairs import Resample
+from dsteval.stats.bootstrap import rows_at_once
+
+__all__ = [
+    "Crowd",
+    "LambdaNeed",
+    "LambdaPlan",
+    "MetricNeed",
+    "MetricPlan",
+    "plan_lambda",
+    "plan_metrics",
+    "simulated",
+]
+
+SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600)
+_MOST = 10**6
+_FEWEST = 10
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Raters as they are simulated: satisfied (1) or not (0).
+
+    Formula: rater j is satisfied with conversation i with the chance share + slope (FGA_i - mean) + c_i + b_j, cut
+    to 0..1; c_i is what else pleases or annoys (normal, ``noise``), b_j how kind the rater is (normal, ``bias``).
+    With the true lambda in FGA_i, Pearson's r is largest there in the long run, as long as few chances are cut.
+    """
+
+    share: float = 0.5
+    slope: float = 0.5
+    noise: float = 0.15
+    bias: float = 0.1
+
+
+def simulated(true: Array, raters: int, crowd: Crowd, random: np.random.Generator) -> Array:
+    """Ratings [conversations, raters] of conversations whose FGA at the true lambda is given."""
+    chance = crowd.share + crowd.slope * (true - true.mean()) + random.normal(0, crowd.noise, len(true))
+    kind = random.normal(0, crowd.bias, raters)
+    satisfied: Array = random.random((len(true), raters)) < chance[:, None] + kind
+    return satisfied.astype(float)
+
+
+@dataclass(frozen=True)
+class MetricNeed:
+    """With so many raters a conversation: the correlations to be expected, and the conversations needed; None
+    where a million do not suffice.
+    """
+
+    raters: int
+    r1: float
+    r2: float
+    conversations: int | None
+    power: float
+
+
+@dataclass(frozen=True)
+class MetricPlan:
+    """What ``plan_metrics`` returns."""
+
+    r1: float
+    r2: float
+    r12: float
+    raters: int
+    agreement: float | None
+    alpha: float
+    wanted: float
+    repetitions: int
+    needs: tuple[MetricNeed, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as it stands in the JSON."""
+        return asdict(self)
+
+
+def plan_metrics(
+    r1: float,
+    r2: float,
+    r12: float,
+    *,
+    raters: int = 11,
+    agreement: float | None = None,
+    others: Sequence[int] = (),
+    alpha: float = 0.05,
+    power: float = 0.8,
+    repetitions: int = 2000,
+    seed: int = 12345,
+) -> MetricPlan:
+    """The conversations with which Williams' test tells r1 from r2 in ``power`` of all studies.
+
+    ``r1`` and ``r2`` are correlations with the mean of ``raters`` ratings, ``r12`` that of the metrics. For each
+    number of raters in ``others``, both are multiplied by sqrt(a_K / a_raters), a_K = K a / (1 + (K - 1) a)
+    (Spearman and Brown) with a = ``agreement``, the correlation of two raters, near Krippendorff's interval alpha.
+    Studies are simulated: three normal variables, their sample correlations drawn by Bartlett's decomposition.
+
+    Raises OptionError for correlations that cannot be, for r1 = r2, and for shares outside 0..1.
+    """
+    _check_shares(alpha=alpha, power=power)
+    if others and not 0 < (agreement or 0) <= 1:
+        found = "none" if agreement is None else str(agreement)
+        raise OptionError(where="--agreement", expected="that of two raters, above 0 up to 1", found=found)
+    if r1 == r2:
+        raise OptionError(where="--r1, --r2", expected="two different correlations", found=f"{r1} twice")
+    random = np.random.Generator(np.random.PCG64(seed))
+    needs = []
+    for number in dict.fromkeys([raters, *others]):
+        factor = math.sqrt(_reliability(agreement, number) / _reliability(agreement, raters))
+        own = (r1 * factor, r2 * factor)
+        needs.append(_needed(number, own, r12, alpha, power, repetitions, random))
+    return MetricPlan(r1, r2, r12, raters, agreement, alpha, power, repetitions, tuple(needs))
+
+
+def _check_shares(**shares: float) -> None:
+    for name, share in shares.items():
+        if not 0 < share < 1:
+            raise OptionError(where=f"--{name}", expected="a share between 0 and 1", found=str(share))
+
+
+def _reliability(agreement: float | None, raters: int) -> float:
+    if raters < 1:
+        raise OptionError(where="--raters", expected="1 or more", found=str(raters))
+    return 1.0 if agreement is None else raters * agreement / (1 + (raters - 1) * agreement)
+
+
+def _needed(
+    raters: int,
+    own: tuple[float, float],
+    r12: float,
+    alpha: float,
+    wanted: float,
+    repetitions: int,
+    random: np.random.Generator,
+) -> MetricNeed:
+    """Doubled until the power is reached, then halved between."""
+    matrix = np.array([[1, r12, own[0]], [r12, 1, own[1]], [own[0], own[1], 1]])
+    if np.abs(matrix).max() > 1 or np.linalg.eigvalsh(matrix)[0] <= 1e-12:
+        found = ", ".join(f"{r:.3g}" for r in (*own, r12))
+        raise OptionError(where="--r1, --r2, --r12", expected="correlations that can be together", found=found)
+    root = np.linalg.cholesky(matrix)
+
+    def told(size: int) -> float:
+        return _power(root, size, alpha, repetitions, random)
+
+    low, high = _FEWEST, _FEWEST
+    while (reached := told(high)) < wanted:
+        if high >= _MOST:
+            return MetricNeed(raters, *own, None, reached)
+        low, high = high, min(_MOST, 2 * high)
+    while high - low > max(1, high // 50):  # 2 % is less than the simulation's own error
+        middle = (low + high) // 2
+        power = told(middle)
+        if power < wanted:
+            low = middle
+        else:
+            high, reached = middle, power
+    return MetricNeed(raters, *own, high, reached)
+
+
+def _power(root: Array, size: int, alpha: float, repetitions: int, random: np.random.Generator) -> float:
+    """The share of samples of a size in which Williams' test is significant."""
+    lower = np.zeros((repetitions, 3, 3))
+    for place in range(3):
+        lower[:, place, place] = np.sqrt(random.chisquare(size - 1 - place, repetitions))
+    for row, column in ((1, 0), (2, 0), (2, 1)):
+        lower[:, row, column] = random.normal(size=repetitions)
+    half = root @ lower
+    covariance = half @ half.transpose(0, 2, 1)
+    deviation = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    r = covariance / deviation[:, :, None] / deviation[:, None, :]
+    tests = (williams(float(one[0, 2]), float(one[1, 2]), float(one[0, 1]), size) for one in r)
+    return sum(test.p < alpha for test in tests) / repetitions
+
+
+@dataclass(frozen=True)
+class LambdaNeed:
+    """So many conversations and raters: where 95 % of the estimates lie, and how many are 0 or infinite."""
+
+    conversations: int
+    raters: int
+    low: float
+    high: float
+    at_zero: int
+    at_infinity: int
+    r: float
+
+    @property
+    def factor(self) -> float:
+        """High / low; infinite where an end is 0 or infinity."""
+        return self.high / self.low if self.low > 0 else math.inf
+
+
+@dataclass(frozen=True)
+class LambdaPlan:
+    """What ``plan_lambda`` returns: a row for each number of conversations tried, and the first that is within
+    ``factor`` for each number of raters, None where none is.
+    """
+
+    true: float
+    factor: float
+    crowd: Crowd
+    repetitions: int
+    rows: tuple[LambdaNeed, ...]
+    needed: dict[int, int | None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as JSON has it, with infinity as the text ``inf``."""
+        found = asdict(self)
+        found["needed"] = {str(raters): size for raters, size in self.needed.items()}
+        for row, one in zip(found["rows"], self.rows, strict=True):
+            for name, value in {**row, "factor": one.factor}.items():
+                row[name] = "inf" if math.isinf(value) else value
+        return found
+
+
+def plan_lambda(
+    metric: Metric,
+    counts: Counts,
+    true: float,
+    *,
+    raters: Sequence[int] = (11,),
+    factor: float = 4.0,
+    crowd: Crowd | None = None,
+    sizes: Sequence[int] = SIZES,
+    repetitions: int = 400,
+    seed: int = 12345,
+) -> LambdaPlan:
+    """How many conversations like these find lambda, in 95 % of studies within ``factor`` from end to end.
+
+    Each simulated study draws conversations from ``counts`` (FGA's, per dialogue), has them rated by a crowd whose
+    lambda is ``true``, and takes the lambda with the largest r. Sizes are tried until one suffices.
+    """
+    if not 0 < true < math.inf:
+        raise OptionError(where="--true-lambda", expected="a number above 0", found=str(true))
+    if not factor > 1:
+        raise OptionError(where="--factor", expected="more than 1", found=str(factor))
+    crowd, numbers = crowd or Crowd(), lambdas()
+    curves, own = scores(metric, counts, numbers), scores(metric, counts, [true])[0]
+    rows: list[LambdaNeed] = []
+    needed: dict[int, int | None] = {}
+    for number in raters:
+        _reliability(None, number)
+        needed[number] = None
+        for size in sizes:
+            random = np.random.Generator(np.random.PCG64([seed, number, size]))
+            rows.append(_studies(curves, numbers, own, size, number, crowd, repetitions, random))
+            if rows[-1].factor <= factor:
+                needed[number] = size
+                break
+    return LambdaPlan(true, factor, crowd, repetitions, tuple(rows), needed)
+
+
+def _studies(
+    curves: Array,
+    numbers: Array,
+    own: Array,
+    size: int,
+    raters: int,
+    crowd: Crowd,
+    repetitions: int,
+    random: np.random.Generator,
+) -> LambdaNeed:
+    found, r = [], []
+    for drawn in _rated(own, size, raters, crowd, repetitions, random):
+        found.append(best(curves, drawn.folded))
+        r += drawn.r
+    places = np.concatenate(found)
+    used = np.sort(places[places >= 0])
+    if not len(used):
+        return LambdaNeed(size, raters, 0.0, math.inf, 0, 0, math.nan)
+    low, high = used[math.floor(0.025 * (len(used) - 1))], used[math.ceil(0.975 * (len(used) - 1))]
+    zero, infinite = (int((used == end).sum()) for end in (0, len(numbers) - 1))
+    return LambdaNeed(
+        size, raters, float(numbers[low]), float(numbers[high]), zero, infinite, float(np.nanmean(r))
+    )
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some studies, folded onto the dialogues they were drawn from, and r of each at the true lambda."""
+
+    folded: Resample
+    r: list[float]
+
+
+def _rated(
+    own: Array, size: int, raters: int, crowd: Crowd, repetitions: int, random: np.random.Generator
+) -> Iterator[_Block]:
+    """Studies in blocks: a conversation drawn twice is rated twice, and counts where it came from."""
+    at_once = rows_at_once(len(own))
+    for start in range(0, repetitions, at_once):
+        rows, r = [], []
+        for _ in range(min(at_once, repetitions - start)):
+            drawn = random.integers(0, len(own), size)
+            mean = simulated(own[drawn], raters, crowd, random).mean(axis=1)
+            mean -= mean.mean()
+            rows.append([np.bincount(drawn, part, len(own)) for part in (np.ones(size), mean, mean**2)])
+            r.append(float(np.corrcoef(own[drawn], mean)[0, 1]) if mean.any() and own[drawn].std() else math.nan)
+        yield _Block(Resample(*np.array(rows).transpose(1, 0, 2)), r)

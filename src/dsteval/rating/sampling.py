@@ -1,0 +1,165 @@
+"""Which conversations people are to rate: drawn by a seed, at random or by strata, under names or blind."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from dsteval.dialogue import Dialogue, canonical_id
+from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, unknown
+from dsteval.evaluation import Evaluation
+from dsteval.metrics import Metric
+from dsteval.rating.texts import nested
+from dsteval.readers import Source
+
+__all__ = ["STRATA", "Drawn", "Item", "Pool", "draw", "key_text", "pool", "read_key"]
+
+STRATA = ("domain", "errors")
+"""By the domains of a conversation, and by how many of its turns are wrong."""
+
+_ERRORS = ((0, "0"), (2, "1-2"), (5, "3-5"))
+
+
+@dataclass(frozen=True)
+class Item:
+    """What raters see under one name, and what it is."""
+
+    item: str
+    system: str
+    dialogue: str
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A system's conversations with both sides and utterances, and how many turns of each are wrong."""
+
+    system: str
+    dialogues: dict[str, Dialogue]
+    wrong: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What was drawn: the conversations under their items' names, the key to them, and the strata
+    (conversations at hand, drawn).
+    """
+
+    dialogues: tuple[Dialogue, ...]
+    items: tuple[Item, ...]
+    strata: dict[str, tuple[int, int]]
+
+
+def pool(name: str, pred: Source, ref: Source | None, run: Evaluation) -> Pool:
+    """The conversations of a file of predictions, compared under the run's protocol.
+
+    Raises a DstevalError for what cannot be read, aligned or compared.
+    """
+    jga: Metric = run.metrics(["JGA"])["JGA"]
+    comparer = run.comparer(metrics=[jga])
+    dialogues = {}
+    for dialogue, prepared in run.pairs(pred, ref):
+        run.compare(comparer, dialogue, prepared)
+        dialogues[canonical_id(dialogue.id)] = dialogue
+    outcomes = run.scoped(comparer)
+    if (why := jga.why_not(outcomes)) is not None:
+        raise ReadError(where=name, expected="turns that are right or wrong", found=why)
+    turns, right = jga.count(outcomes)[:, :2].T
+    wrong = {canonical_id(one): int(n) for one, n in zip(outcomes.dialogues, turns - right, strict=True)}
+    return Pool(name, dialogues, wrong)
+
+
+def draw(
+    pools: Sequence[Pool], size: int, seed: int = 12345, strata: Sequence[str] = (), blind: bool = False
+) -> Drawn:
+    """Draw ``size`` dialogues, the same for all systems.
+
+    With ``strata`` each stratum gives its share of them, rounded by largest remainders; a conversation's errors
+    are the mean over systems. A single system's items have their dialogue's name, those of several
+    ``SYSTEM--DIALOGUE``. ``blind`` mixes the items of all systems in random order and calls them item-001, ...
+
+    Raises OptionError where there are fewer dialogues than ``size``, and AlignmentError where systems do not
+    cover the same.
+    """
+    for by in strata:
+        if by not in STRATA:
+            raise OptionError(unknown("value of --by", by, list(STRATA)))
+    names = list(pools[0].dialogues)
+    for other in pools[1:]:
+        if odd := set(names) ^ set(other.dialogues):
+            raise AlignmentError(
+                where=f"{pools[0].system}, {other.system}",
+                expected="the same dialogues",
+                found=f"{len(odd)} that one lacks ({first_few(sorted(odd))})",
+            )
+    if not 1 <= size <= len(names):
+        raise OptionError(where="--size", expected=f"1 to {len(names)}, the dialogues there are", found=str(size))
+    random = np.random.PCG64(seed)
+    by_stratum: dict[str, list[str]] = {}
+    for name in names:
+        by_stratum.setdefault(", ".join(_stratum(pools, name, by) for by in strata), []).append(name)
+    shares = _shares({key: len(own) for key, own in sorted(by_stratum.items())}, size)
+    chosen: set[str] = set()
+    for key, number in shares.items():
+        chosen.update(by_stratum[key][place] for place in _order(random, len(by_stratum[key]))[:number])
+    pairs = [(one, name) for name in names if name in chosen for one in pools]
+    if blind:
+        pairs = [pairs[place] for place in _order(random, len(pairs))]
+    width = max(3, len(str(len(pairs))))
+    items, dialogues = [], []
+    for number, (one, name) in enumerate(pairs, start=1):
+        dialogue = one.dialogues[name]
+        plain = dialogue.id if len(pools) == 1 else f"{one.system}--{dialogue.id}"
+        item = Item(f"item-{number:0{width}}" if blind else plain, one.system, dialogue.id)
+        items.append(item)
+        dialogues.append(msgspec.structs.replace(dialogue, id=item.item))
+    counted = {key: (len(own), shares[key]) for key, own in sorted(by_stratum.items())}
+    return Drawn(tuple(dialogues), tuple(items), counted)
+
+
+def _order(random: np.random.PCG64, size: int) -> list[int]:
+    """A random order, from raw bits, whose stream numpy keeps between releases."""
+    found: list[int] = np.argsort(random.random_raw(size), kind="stable").tolist()
+    return found
+
+
+def _stratum(pools: Sequence[Pool], name: str, by: str) -> str:
+    if by == "errors":
+        mean = sum(one.wrong[name] for one in pools) / len(pools)
+        return next((label for most, label in _ERRORS if mean <= most), "6+") + " wrong"
+    turns = pools[0].dialogues[name].turns
+    return "+".join(sorted({key for turn in turns for key in nested(turn.ref or [])})) or "no domain"
+
+
+def _shares(sizes: Mapping[str, int], size: int) -> dict[str, int]:
+    """Each stratum's part, in proportion, by largest remainders; ties go to the first."""
+    total = sum(sizes.values())
+    shares = {key: size * number // total for key, number in sizes.items()}
+    rest = sorted(sizes, key=lambda key: -(size * sizes[key] % total))
+    for key in rest[: size - sum(shares.values())]:
+        shares[key] += 1
+    return shares
+
+
+def key_text(items: Sequence[Item]) -> bytes:
+    """The key as CSV."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["item", "system", "dialogue"])
+    writer.writerows([one.item, one.system, one.dialogue] for one in items)
+    return out.getvalue().encode()
+
+
+def read_key(path: str) -> dict[str, str]:
+    """The dialogue of each item. Raises ReadError for a file that is no key."""
+    source = Source.open(path)
+    reader = csv.DictReader(source.text_lines())
+    if reader.fieldnames is None or not {"item", "dialogue"} <= set(reader.fieldnames):
+        raise ReadError(
+            where=f"{source.name}, line 1", expected="item, system and dialogue", found="another heading"
+        )
+    return {canonical_id(row["item"]): canonical_id(row["dialogue"]) for row in reader}

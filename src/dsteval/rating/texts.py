@@ -1,0 +1,100 @@
+"""What raters read: the FGA paper's text files, one a conversation, and a CSV with an empty column for ratings."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from dsteval.dialogue import Dialogue, Items, Turn, Value
+from dsteval.errors import OptionError, ReadError
+
+__all__ = ["check", "file_name", "sheet", "text_of"]
+
+_RULE = "-" * 22
+_KEYWORD = re.compile(r"(?:Turn|Sys|Usr|GT|PR|Matched)\s*:|-{5,}\s*$")
+
+
+def file_name(dialogue: Dialogue) -> str:
+    """The name of a conversation's file: its id with .txt behind it.
+
+    Raises OptionError for an id that cannot be a file's name.
+    """
+    if not re.fullmatch(r"[^\s/\\\x00]+", dialogue.id) or dialogue.id.startswith("."):
+        expected = "ids that can be names of files, without blanks"
+        raise OptionError(where="export", expected=expected, found=repr(dialogue.id))
+    return f"{dialogue.id}.txt"
+
+
+def text_of(dialogue: Dialogue) -> str:
+    """A conversation as the paper's text, which the reader ``fga-text`` reads.
+
+    Domains and slots stand in the order of the state, a domain's slots together. An empty reference state is
+    written ``{{}}``, as in the paper's files, an empty predicted one ``{}``. Raises ReadError for what the format
+    cannot say (``check``).
+    """
+    check(dialogue)
+    lines = [f"Dialogue ID : {dialogue.id}", _RULE]
+    for turn in dialogue.turns:
+        ref, pred = nested(turn.ref or []), nested(turn.pred or [])
+        system = f"Sys : {turn.system or ' '}"
+        lines += [f"Turn: {turn.number}", system, f"Usr : {turn.user or ''}", ""]
+        lines += [f"GT  : {ref or '{{}}'}", f"PR  : {pred or '{}'}", "", f"Matched : {ref == pred}", "", _RULE]
+    return "\n".join(lines) + "\n"
+
+
+def check(dialogue: Dialogue) -> None:
+    """Raise ReadError where the text format cannot hold a conversation."""
+    for turn in dialogue.turns:
+        where = f"dialogue {dialogue.id!r}, turn {turn.number}"
+        if turn.ref is None or turn.pred is None:
+            expected = "a reference and a predicted state, which the text shows"
+            raise ReadError(where=where, expected=expected, found="one side or none")
+        if dialogue.updates or any(len(dict(items)) < len(items) for items in (turn.ref, turn.pred)):
+            found = "updates" if dialogue.updates else "a slot twice"
+            raise ReadError(where=where, expected="whole states with each slot once", found=found)
+        for text in (turn.system or "", turn.user or ""):
+            odd = next((line for line in text.splitlines()[1:] if _KEYWORD.match(line)), None)
+            if odd is not None:
+                expected = "utterances without lines that the format takes for its own"
+                raise ReadError(where=where, expected=expected, found=repr(odd[:40]))
+
+
+def nested(items: Items) -> dict[str, Any]:
+    """A state as domain -> slot -> value; a slot without a domain stands by itself."""
+    found: dict[str, Any] = {}
+    for slot, value in items:
+        domain, hyphen, name = slot.partition("-")
+        if hyphen:
+            found.setdefault(domain, {})[name] = _value(value)
+        else:
+            found[slot] = _value(value)
+    return found
+
+
+def _value(value: Value) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def sheet(dialogues: Iterable[Dialogue], rater: str = "") -> str:
+    """A CSV with a row for each conversation: item, turns as text, an empty rating, rater, an empty comment."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["item", "turns", "rating", "rater", "comment"])
+    writer.writerows([one.id, "\n".join(map(_shown, one.turns)), "", rater, ""] for one in dialogues)
+    return out.getvalue()
+
+
+def _shown(turn: Turn) -> str:
+    lines = [f"[{turn.number}] System: {turn.system}" if turn.system else f"[{turn.number}]"]
+    lines += [f"User: {turn.user}"] if turn.user else []
+    sides = (("Reference", turn.ref), ("Tracker", turn.pred))
+    lines += [f"{name}: {_state(items)}" for name, items in sides if items is not None]
+    return "\n".join(lines)
+
+
+def _state(items: Items) -> str:
+    texts = (f"{slot} = {'|'.join(value) if isinstance(value, tuple) else value}" for slot, value in items)
+    return ", ".join(texts) or "(nothing)"
