@@ -386,7 +386,6 @@ def test_per_dialogue(metric: Metric) -> None:
 @per_metric
 def test_average_over_dialogues_is_the_mean_of_their_own_scores(metric: Metric) -> None:
     if "average" not in metric.parameters:
-        # A metric without the parameter must refuse it, rather than pass it over.
         with pytest.raises(MetricError):
             metric(average="dialogue")
         return

@@ -89,7 +89,10 @@ class Nothing:
         return {}
 
 
-def tracked(tracker: Tracker, dialogues: list[Dialogue]) -> dict[str, list[dict[str, str]]]:
+Tracker = Baseline | StringMatch | Nothing
+
+
+def tracked(tracker: Tracker, dialogues: list[Dialogue]) -> States:
     found = {}
     for dialogue in dialogues:
         tracker.reset(dialogue.id)
