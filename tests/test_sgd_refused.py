@@ -1,5 +1,6 @@
 """What the protocols of service frames refuse, and say."""
 
+import math
 from typing import Any
 
 import pytest
