@@ -1,0 +1,63 @@
+"""The curve r(lambda) as a picture, with the extra ``charts``."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from dsteval.errors import OptionError
+from dsteval.rating.fitting import LambdaFit
+
+__all__ = ["check", "description", "save"]
+
+_SUFFIXES = (".svg", ".png")
+
+
+def check(path: str) -> None:
+    """Raise OptionError for a picture that cannot be written: another suffix, or the extra is not installed."""
+    if Path(path).suffix not in _SUFFIXES:
+        raise OptionError(where=f"--chart {path}", expected="a name that ends in .svg or .png", found=path)
+    try:
+        for name in ("altair", "vl_convert"):
+            import_module(name)
+    except ImportError:
+        raise OptionError(
+            where=f"--chart {path}",
+            expected="altair with vl-convert",
+            found="neither, or one of them",
+            remedy="Install them: pip install 'dsteval[charts]'",
+        ) from None
+
+
+def save(fit: LambdaFit, path: str) -> None:
+    """Write the curve as SVG or PNG. Raises OptionError as ``check``."""
+    check(path)
+    import_module("altair").Chart.from_dict(description(fit)).save(path, format=Path(path).suffix[1:])
+
+
+def description(fit: LambdaFit) -> dict[str, Any]:
+    """The picture in Vega-Lite; lambda stands at 1 - exp(-lambda), so that infinity has a place."""
+    rows = [
+        {"at": 1 - math.exp(-number), "r": r, "low": low, "high": high}
+        for number, r, low, high in fit.curve
+        if r is not None
+    ]
+    x = {"field": "at", "type": "quantitative", "title": "1 - exp(-lambda): 0 is JGA, 1 is TurnMatch"}
+    title = "Pearson's r with ratings"
+    y = {"type": "quantitative", "title": title, "scale": {"zero": False}}
+    area = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    line = {"x": x, "y": {**y, "field": "r"}}
+    best = {"x": {"datum": 1 - math.exp(-fit.value), "type": "quantitative"}}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "width": 480,
+        "height": 300,
+        "data": {"values": rows},
+        "layer": [
+            {"mark": {"type": "area", "opacity": 0.2}, "encoding": area},
+            {"mark": {"type": "line", "point": True}, "encoding": line},
+            {"mark": {"type": "rule", "strokeDash": [4, 4]}, "encoding": best},
+        ],
+    }
