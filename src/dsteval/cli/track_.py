@@ -113,6 +113,9 @@ def command(
     )
     if material.referenced:
         _rehearse(material, protocol, wanted, by, settings)
+    if name == "baseline" and not material.schema and not option_values(given).get("train"):
+        hint = "without --tracker-option train=FILE (labelled dialogues, not the test set's) it knows no names"
+        click.echo(f"baseline: {hint}", err=True)
     # What a tracker prints is no result.
     with redirect_stdout(sys.stderr), _bar(material) as progress:
         tracker = load(name, option_values(given), {"schema": material.schema, "slots": material.slots})
