@@ -268,7 +268,7 @@ def _correlate(
 @click.option("--factor", type=float, default=4.0, metavar="F", help="How narrow: high / low.")
 @click.option("--share", type=float, default=0.5, metavar="P", help="Share of satisfied ratings.")
 @click.option("--slope", type=float, default=0.5, metavar="X", help="Satisfaction gained with FGA from 0 to 1.")
-@click.option("--noise", type=float, default=0.15, metavar="X", help="What else moves it, a deviation.")
+@click.option("--noise", type=float, default=0.2, metavar="X", help="What else moves it, a deviation.")
 @click.option("--bias", type=float, default=0.1, metavar="X", help="How raters differ, a deviation.")
 @click.option("--repetitions", type=int, default=1000, metavar="N", help="Simulated studies.")
 @_SEED

@@ -43,7 +43,7 @@ class Crowd:
 
     share: float = 0.5
     slope: float = 0.5
-    noise: float = 0.15
+    noise: float = 0.2
     bias: float = 0.1
 
 

@@ -78,9 +78,9 @@ def draw(
 ) -> Drawn:
     """Draw ``size`` dialogues, the same for all systems.
 
-    With ``strata`` each stratum gives its share of them, rounded by largest remainders; a conversation's errors
-    are the mean over systems. A single system's items have their dialogue's name, those of several
-    ``SYSTEM--DIALOGUE``. ``blind`` mixes the items of all systems in random order and calls them item-001, ...
+    With ``strata`` each stratum gives its share of them, rounded by largest remainders, ties at random; a
+    conversation's errors are the mean over systems. A single system's items have their dialogue's name, those of
+    several ``SYSTEM--DIALOGUE``. ``blind`` mixes the items of all systems and calls them item-001, item-002, ...
 
     Raises OptionError where there are fewer dialogues than ``size``, and AlignmentError where systems do not
     cover the same.
@@ -102,7 +102,7 @@ def draw(
     by_stratum: dict[str, list[str]] = {}
     for name in names:
         by_stratum.setdefault(", ".join(_stratum(pools, name, by) for by in strata), []).append(name)
-    shares = _shares({key: len(own) for key, own in sorted(by_stratum.items())}, size)
+    shares = _shares({key: len(own) for key, own in sorted(by_stratum.items())}, size, random)
     chosen: set[str] = set()
     for key, number in shares.items():
         chosen.update(by_stratum[key][place] for place in _order(random, len(by_stratum[key]))[:number])
@@ -135,11 +135,13 @@ def _stratum(pools: Sequence[Pool], name: str, by: str) -> str:
     return "+".join(sorted({key for turn in turns for key in nested(turn.ref or [])})) or "no domain"
 
 
-def _shares(sizes: Mapping[str, int], size: int) -> dict[str, int]:
-    """Each stratum's part, in proportion, by largest remainders; ties go to the first."""
+def _shares(sizes: Mapping[str, int], size: int, random: np.random.PCG64) -> dict[str, int]:
+    """Each stratum's part, in proportion, by largest remainders; ties in random order."""
     total = sum(sizes.values())
     shares = {key: size * number // total for key, number in sizes.items()}
-    rest = sorted(sizes, key=lambda key: -(size * sizes[key] % total))
+    keys = list(sizes)
+    mixed = [keys[place] for place in _order(random, len(keys))]
+    rest = sorted(mixed, key=lambda key: -(size * sizes[key] % total))
     for key in rest[: size - sum(shares.values())]:
         shares[key] += 1
     return shares

@@ -70,7 +70,17 @@ def correlation_tables(found: Correlations) -> list[Table]:
 
 
 def _versus_table(found: Correlations) -> Table:
-    columns = ["a", "b", "r(a, b)", "difference", "interval", "Williams t", "p", "Steiger z", "p "]
+    columns = [
+        "a",
+        "b",
+        "r(a, b)",
+        "difference",
+        "interval",
+        "Williams t",
+        "p (Williams)",
+        "Steiger z",
+        "p (Steiger)",
+    ]
     rows: list[list[Cell]] = [
         [
             *(one.a, one.b, _number(one.between), _number(one.difference, sign=True)),
@@ -141,7 +151,7 @@ def lambda_plan_tables(plan: LambdaPlan) -> list[Table]:
     ]
     crowd = plan.crowd
     notes = [
-        f"true lambda {plan.true:g}; {plan.repetitions} studies simulated a row; the middle 95 % of their best lambdas",
+        f"true lambda {plan.true:g}, {plan.repetitions} studies a row: the middle 95 % of their best lambdas",
         f"raters: share {crowd.share:g}, slope {crowd.slope:g}, noise {crowd.noise:g}, bias {crowd.bias:g}",
     ]
     for raters, size in plan.needed.items():

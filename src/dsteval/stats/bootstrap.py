@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
@@ -35,7 +36,7 @@ Value: TypeAlias = Callable[[Array], Array]
 """Sums [..., columns] to a metric [...]."""
 
 METHODS = ("percentile", "bca")
-CELLS = 2**18
+CELLS = 2**21
 """Largest number of cells (resamples x dialogues) in memory at once."""
 
 TOLERANCE = 1e-12
@@ -108,6 +109,12 @@ def draws(dialogues: int, resamples: int, seed: int, cells: int = CELLS) -> Iter
         rows_left -= rows
 
 
+def _fits(counts: Counts) -> bool:
+    """Whether floats hold every sum of so many integers exactly."""
+    largest = max((abs(int(extreme)) for extreme in (counts.max(initial=0), counts.min(initial=0))), default=0)
+    return largest * len(counts) < 2**53
+
+
 def product(block: Array, counts: Counts) -> Array:
     """``block @ counts`` for weights of 0 or more that sum to at most len(counts) per row.
 
@@ -117,8 +124,7 @@ def product(block: Array, counts: Counts) -> Array:
     if counts.dtype.kind == "f":
         sums: Array = np.asarray(block, dtype=float) @ counts
         return sums
-    largest = max((abs(int(extreme)) for extreme in (counts.max(initial=0), counts.min(initial=0))), default=0)
-    if largest * len(counts) >= 2**53:
+    if not _fits(counts):
         sums = block.astype(np.int64) @ counts.astype(np.int64)
         return sums
     sums = (np.asarray(block, dtype=float) @ counts.astype(float)).astype(np.int64)
@@ -136,11 +142,23 @@ def resampled(counts: Sequence[Counts], dialogues: int, resamples: int, seed: in
     {5}
     """
     check_options(resamples=resamples)
+    # Integers that floats hold exactly are multiplied side by side, at once. The rest goes by itself, so that the
+    # last bit of a sum does not depend on what else is counted.
+    exact = [one.dtype.kind != "f" and _fits(one) for one in counts]
+    wide = [one.astype(float) for one, fits in zip(counts, exact, strict=True) if fits]
+    joined = np.concatenate(wide, axis=1) if wide else np.zeros((dialogues, 0))
+    edges = np.cumsum([0, *(one.shape[1] for one in wide)])
+    sums = np.zeros((resamples, joined.shape[1]))
     parts: list[list[Array]] = [[] for _ in counts]
+    row = 0
     for weights in _weights(dialogues, resamples, seed):
-        for own, part in zip(counts, parts, strict=True):
-            part.append(product(weights, own))
-    return [np.concatenate(part) for part in parts]
+        np.matmul(weights, joined, out=sums[row : row + len(weights)])
+        row += len(weights)
+        for own, fits, part in zip(counts, exact, parts, strict=True):
+            if not fits:
+                part.append(product(weights, own))
+    apart = iter([sums[:, start:end].astype(np.int64) for start, end in pairwise(edges.tolist())])
+    return [next(apart) if fits else np.concatenate(part) for fits, part in zip(exact, parts, strict=True)]
 
 
 _KEPT = 2**21
