@@ -219,7 +219,9 @@ def _versus(
     shared = COEFFICIENTS["pearson" if coefficient == "pointbiserial" else coefficient](
         scores[a][both], scores[b][both], None
     )
-    low, high, _ = _between(drawn[a] - drawn[b] if drawn else None, intervals)
+    # Where only one of them is defined, their own draws are not over the same conversations.
+    alike = bool((np.isnan(scores[a]) == np.isnan(scores[b])).all())
+    low, high, _ = _between(drawn[a] - drawn[b] if drawn and alike else None, intervals)
     why = _no_test(pairs, coefficient, one, other, shared)
     t = p = z = p_steiger = None
     if not why:

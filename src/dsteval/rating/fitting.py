@@ -106,12 +106,15 @@ def fit_lambda(metric: Metric, counts: Counts, pairs: Pairs, intervals: Interval
     Formula: the largest r over 401 lambdas evenly spaced in exp(-lambda), 0 (JGA) and infinity (TurnMatch)
     among them, then a search between the neighbours of that lambda. The interval holds the percentiles of the
     best lambda over conversations, and raters if there are two or more, drawn anew; it knows no end but 0 and
-    infinity and often reaches them. Raises MetricError for a metric that is not FGA, and where no lambda has an r.
+    infinity and often reaches them. Raises MetricError for a metric that is not FGA, for conversations without
+    turns, and where no lambda has an r.
     """
     if metric.name != "FGA":
         raise MetricError(where=str(metric), expected="FGA, whose lambda is to be found", found=metric.name)
     numbers = lambdas()
     curves = scores(metric, counts, numbers)
+    if empty := int(np.isnan(curves).any(axis=0).sum()):
+        raise MetricError(where=str(metric), expected="conversations with turns", found=f"{empty} without")
     at = _argmax(pairs, curves)
     if at is None:
         raise MetricError("r is undefined at every lambda: ratings or scores do not vary")

@@ -232,10 +232,12 @@ def table(ratings: Iterable[Rating]) -> Ratings:
     [[1.0, 1.0], [0.0, nan]]
     """
     kept, _ = combined(ratings)
-    items = {canonical_id(one.item): one.item for one in reversed(kept)}
-    rows = {key: number for number, key in enumerate(reversed(items))}
+    items: dict[str, str] = {}
+    for one in kept:
+        items.setdefault(canonical_id(one.item), one.item)
+    rows = {key: number for number, key in enumerate(items)}
     raters = {name: number for number, name in enumerate(dict.fromkeys(one.rater for one in kept))}
     values = np.full((len(rows), len(raters)), np.nan)
     for one in kept:
         values[rows[canonical_id(one.item)], raters[one.rater]] = one.rating
-    return Ratings(tuple(items[key] for key in rows), tuple(raters), values)
+    return Ratings(tuple(items.values()), tuple(raters), values)

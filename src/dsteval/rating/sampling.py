@@ -14,7 +14,6 @@ from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, unknown
 from dsteval.evaluation import Evaluation
 from dsteval.metrics import Metric
-from dsteval.rating.texts import nested
 from dsteval.readers import Source
 
 __all__ = ["STRATA", "Drawn", "Item", "Pool", "draw", "key_text", "pool", "read_key"]
@@ -132,7 +131,9 @@ def _stratum(pools: Sequence[Pool], name: str, by: str) -> str:
         mean = sum(one.wrong[name] for one in pools) / len(pools)
         return next((label for most, label in _ERRORS if mean <= most), "6+") + " wrong"
     turns = pools[0].dialogues[name].turns
-    return "+".join(sorted({key for turn in turns for key in nested(turn.ref or [])})) or "no domain"
+    return (
+        "+".join(sorted({slot.partition("-")[0] for turn in turns for slot, _ in turn.ref or []})) or "no domain"
+    )
 
 
 def _shares(sizes: Mapping[str, int], size: int, random: np.random.PCG64) -> dict[str, int]:

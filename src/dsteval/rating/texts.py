@@ -67,10 +67,12 @@ def nested(items: Items) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for slot, value in items:
         domain, hyphen, name = slot.partition("-")
-        if hyphen:
-            found.setdefault(domain, {})[name] = _value(value)
-        else:
-            found[slot] = _value(value)
+        inner = found.setdefault(domain, {}) if hyphen else found
+        if not isinstance(inner, dict) or (not hyphen and slot in found):
+            raise ReadError(
+                where=f"slot {slot!r}", expected="slots that are not also a domain", found=repr(domain)
+            )
+        inner[name or slot] = _value(value)
     return found
 
 
