@@ -2,10 +2,8 @@
 
 import importlib
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import krippendorff
@@ -14,19 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import dsteval
-from dsteval.errors import DstevalError, MetricError, OptionError, ReadError
+from dsteval.errors import OptionError, ReadError
 from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array
-from dsteval.rating import charts
 from dsteval.rating.agreement import LEVELS, agree, alpha, cohen, fleiss
 from dsteval.rating.coefficients import COEFFICIENTS, kendall, pearson, pointbiserial, spearman, steiger, williams
-from dsteval.rating.correlation import correlate
-from dsteval.rating.fitting import LambdaFit, best, correlations, fit_lambda, lambdas, scores
-from dsteval.rating.pairs import paired, resamples, unit_resamples
-from dsteval.rating.planning import Crowd, plan_lambda, plan_metrics, simulated
 from dsteval.rating.ratings import Rating, Ratings, combined, parse_scale, read, table, written
-from dsteval.result import Result
 
 # Imported by name: neither has types.
 scipy_stats: Any = importlib.import_module("scipy.stats")

@@ -126,6 +126,33 @@ def test_export_and_back(tmp_path: Path) -> None:
     assert "Reference: hotel-area = north" in found[0]["turns"]
 
 
+def test_a_filled_sheet_comes_back(tmp_path: Path) -> None:
+    out, _ = sample(tmp_path, PROMPTED, "--size", "12")
+    run("rate", "export", out, tmp_path / "sheet.csv", "--rater", "anna")
+    found = rows((tmp_path / "sheet.csv").read_text())
+    with (tmp_path / "filled.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(found[0]), delimiter=";")
+        writer.writeheader()
+        writer.writerows({**row, "rating": number % 2} for number, row in enumerate(found))
+    ran = run("rate", "import", tmp_path / "filled.csv", "--into", tmp_path / "kept.csv", "--items", out)
+    assert "12 ratings added" in ran.err
+    kept = rows((tmp_path / "kept.csv").read_text())
+    assert [(row["item"], row["rater"], row["rating"]) for row in kept[:2]] == [
+        ("DEMO01", "anna", "0"),
+        ("DEMO02", "anna", "1"),
+    ]
+
+
+def test_a_folder_of_texts_holds_nothing_else(tmp_path: Path) -> None:
+    out, _ = sample(tmp_path, PROMPTED, "--size", "2")
+    folder = tmp_path / "texts"
+    assert run("rate", "export", out, folder).code == run("rate", "export", out, folder).code == 0
+    (folder / "old.txt").write_text("")
+    ran = run("rate", "export", out, folder)
+    assert (ran.code, "other files in it (old.txt)" in ran.err) == (1, True)
+    assert "expected a folder" in run("rate", "export", out, out).err
+
+
 _WORDS = st.text("ab'\"{}:\\\N{SNOWMAN}- ", max_size=8).map(str.strip)
 _SLOTS = st.lists(st.sampled_from(["hotel-a", "hotel-b c", "taxi-d", "taxi-e-f"]), unique=True).map(sorted)
 _STATES = _SLOTS.flatmap(lambda slots: st.tuples(*(st.tuples(st.just(slot), _WORDS) for slot in slots))).map(list)
@@ -280,6 +307,9 @@ def test_a_blind_sample_is_correlated_by_its_items(tmp_path: Path) -> None:
         (["plan", "--r1", "0.3", "--r2", "0.4"], "--r1, --r2 and --r12"),
         (["plan", str(PROMPTED), "--r1", "0.3"], "--r1, --r2 and --r12"),
         (["plan", "--r1", "0.3", "--r2", "0.4", "--r12", "0.5", "--repetitions", "9"], "--repetitions"),
+        (["plan", str(POINTER), "--ref", str(REF), "--true-lambda", "1", "--noise", "-1"], "--noise"),
+        (["plan", str(POINTER), "--ref", str(REF), "--true-lambda", "1", "--share", "2"], "--share"),
+        (["plan", "--r1", "nan", "--r2", "0.4", "--r12", "0.5"], "that can be together"),
         (["agree", "nowhere.csv"], "no such file"),
         (["correlate", str(PROMPTED), "--ref", str(REF), "--ratings", str(REF), "--chart", "c.svg"], "--fit"),
         (["correlate", str(PROMPTED), "--ref", str(REF), "--ratings", str(REF)], "no item"),

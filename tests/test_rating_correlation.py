@@ -8,24 +8,19 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import krippendorff
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import dsteval
 from dsteval.errors import DstevalError, MetricError, OptionError, ReadError
 from dsteval.intervals import Intervals
-from dsteval.metrics.base import Array
 from dsteval.rating import charts
-from dsteval.rating.agreement import LEVELS, agree, alpha, cohen, fleiss
-from dsteval.rating.coefficients import COEFFICIENTS, kendall, pearson, pointbiserial, spearman, steiger, williams
+from dsteval.rating.coefficients import pearson, williams
 from dsteval.rating.correlation import correlate
 from dsteval.rating.fitting import LambdaFit, best, correlations, fit_lambda, lambdas, scores
 from dsteval.rating.pairs import paired, resamples, unit_resamples
 from dsteval.rating.planning import Crowd, plan_lambda, plan_metrics, simulated
-from dsteval.rating.ratings import Rating, Ratings, combined, parse_scale, read, table, written
+from dsteval.rating.ratings import Ratings
 from dsteval.result import Result
 
 # Imported by name: it has no types.
@@ -100,7 +95,8 @@ def test_both_ways_of_drawing_are_one() -> None:
 
 
 def test_items_of_one_dialogue_are_drawn_together() -> None:
-    pairs = paired(matrix([[1], [0], [1], [0]]), group=["a", "b", "a", "b"])
+    ratings = Ratings(("1", "2", "3", "4"), ("x",), np.array([[1.0], [0], [1], [0]]))
+    pairs = paired(ratings, group=["a", "b", "a", "b"])
     for block in resamples(pairs, Intervals(resamples=100)):
         assert (block.weight[:, 0] == block.weight[:, 2]).all()
         assert (block.weight.sum(axis=1) == 4).all()
@@ -161,6 +157,29 @@ def test_correlate_refuses(options: dict[str, str], message: str) -> None:
         correlate(scored, ratings, **options)  # type: ignore[arg-type]
 
 
+def test_conversations_without_turns_have_no_lambda() -> None:
+    scored = result(6)
+    counts = scored.counts["FGA@0.5"].copy()
+    counts[2] = 0
+    with pytest.raises(MetricError, match="conversations with turns, found 1 without"):
+        fit_lambda(scored.metrics["FGA@0.5"], counts, paired(raters_of(scored)), Intervals(resamples=100))
+
+
+def test_metrics_defined_in_other_conversations() -> None:
+    scored = dsteval.evaluate(
+        {f"d{n}": [{"a-b": "x"}] if n else [{}] for n in range(8)},
+        {f"d{n}": [{"a-b": "x"}] if n % 3 else [{}] for n in range(8)},
+        metrics=["JGA", "AGA"],
+        ci=None,
+    )
+    ratings = Ratings(scored.dialogues, ("a",), np.arange(8.0)[:, None] % 4)
+    found = correlate(scored, ratings, intervals=Intervals(resamples=100))
+    assert [one.conversations for one in found.metrics] == [8, 7]
+    assert found.pairs[0].low is None
+    assert found.pairs[0].between == pytest.approx(1)
+    assert "alike in every conversation" in found.pairs[0].why
+
+
 def test_unrated_dialogues_and_metrics_without_values() -> None:
     scored = result(10, ["JGA", "FGA@0.5", "GCA"])
     ratings = raters_of(result(10))
@@ -183,9 +202,9 @@ def test_a_plan_finds_the_power_that_simulation_gives() -> None:
     assert one.conversations > five.conversations > fifty.conversations
     assert one.r1 == pytest.approx(0.5 * math.sqrt(0.4 / (5 * 0.4 / 2.6)))
     root = np.linalg.cholesky(np.array([[1, 0.6, 0.5], [0.6, 1, 0.3], [0.5, 0.3, 1]]))
-    told = 0
+    told, random = 0, np.random.default_rng(9)
     for _ in range(600):
-        r = correlated(root, five.conversations)
+        r: Any = np.corrcoef(root @ random.normal(size=(3, five.conversations)))
         told += williams(r[0, 2], r[1, 2], r[0, 1], five.conversations).p < 0.05
     assert told / 600 == pytest.approx(0.8, abs=0.06)
     assert plan_metrics(0.3, 0.30001, 0.1, repetitions=100).needs[0].conversations is None

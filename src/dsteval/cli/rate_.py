@@ -126,8 +126,12 @@ def _export(items: str, target: str, format: str | None, rater: str) -> None:
         texts = {file_name(one): text_of(one) for one in dialogues}  # all of them, before the first is written
         try:
             Path(target).mkdir(parents=True, exist_ok=True)
+            others = sorted(path.name for path in Path(target).iterdir() if path.name not in texts)
         except OSError as error:
             raise OptionError(where=target, expected="a folder", found=error.strerror or str(error)) from None
+        if others:
+            expected = "a folder of its own, for a folder is read as a whole"
+            raise OptionError(where=target, expected=expected, found=f"other files in it ({first_few(others)})")
         for name, text in texts.items():
             _write(str(Path(target) / name), text.encode())
     click.echo(f"{target}: {len(dialogues)} conversations written", err=True)

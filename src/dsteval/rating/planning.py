@@ -11,7 +11,7 @@ import numpy as np
 
 from dsteval.errors import OptionError
 from dsteval.metrics.base import Array, Counts, Metric
-from dsteval.rating.coefficients import williams
+from dsteval.rating.coefficients import pearson, williams
 from dsteval.rating.fitting import best, lambdas, scores
 from dsteval.rating.pairs import Resample
 from dsteval.stats.bootstrap import rows_at_once
@@ -147,7 +147,7 @@ def _needed(
 ) -> MetricNeed:
     """Doubled until the power is reached, then halved between."""
     matrix = np.array([[1, r12, own[0]], [r12, 1, own[1]], [own[0], own[1], 1]])
-    if np.abs(matrix).max() > 1 or np.linalg.eigvalsh(matrix)[0] <= 1e-12:
+    if not np.abs(matrix).max() <= 1 or np.linalg.eigvalsh(matrix)[0] <= 1e-12:
         found = ", ".join(f"{r:.3g}" for r in (*own, r12))
         raise OptionError(where="--r1, --r2, --r12", expected="correlations that can be together", found=found)
     root = np.linalg.cholesky(matrix)
@@ -248,6 +248,7 @@ def plan_lambda(
     if not factor > 1:
         raise OptionError(where="--factor", expected="more than 1", found=str(factor))
     crowd, numbers = crowd or Crowd(), lambdas()
+    _check_crowd(crowd)
     curves, own = scores(metric, counts, numbers), scores(metric, counts, [true])[0]
     rows: list[LambdaNeed] = []
     needed: dict[int, int | None] = {}
@@ -261,6 +262,15 @@ def plan_lambda(
                 needed[number] = size
                 break
     return LambdaPlan(true, factor, crowd, repetitions, tuple(rows), needed)
+
+
+def _check_crowd(crowd: Crowd) -> None:
+    if not 0 <= crowd.share <= 1:
+        raise OptionError(where="--share", expected="a share from 0 to 1", found=str(crowd.share))
+    for name, value in (("--slope", abs(crowd.slope)), ("--noise", crowd.noise), ("--bias", crowd.bias)):
+        if not 0 <= value < math.inf:
+            expected = "a number" if name == "--slope" else "a number, 0 or more"
+            raise OptionError(where=name, expected=expected, found=str(value))
 
 
 def _studies(
@@ -283,9 +293,12 @@ def _studies(
         return LambdaNeed(size, raters, 0.0, math.inf, 0, 0, math.nan)
     low, high = used[math.floor(0.025 * (len(used) - 1))], used[math.ceil(0.975 * (len(used) - 1))]
     zero, infinite = (int((used == end).sum()) for end in (0, len(numbers) - 1))
-    return LambdaNeed(
-        size, raters, float(numbers[low]), float(numbers[high]), zero, infinite, float(np.nanmean(r))
-    )
+    return LambdaNeed(size, raters, float(numbers[low]), float(numbers[high]), zero, infinite, _mean(r))
+
+
+def _mean(values: list[float]) -> float:
+    defined = [value for value in values if not math.isnan(value)]
+    return sum(defined) / len(defined) if defined else math.nan
 
 
 @dataclass(frozen=True)
@@ -308,5 +321,5 @@ def _rated(
             mean = simulated(own[drawn], raters, crowd, random).mean(axis=1)
             mean -= mean.mean()
             rows.append([np.bincount(drawn, part, len(own)) for part in (np.ones(size), mean, mean**2)])
-            r.append(float(np.corrcoef(own[drawn], mean)[0, 1]) if mean.any() and own[drawn].std() else math.nan)
+            r.append(pearson(own[drawn], mean))
         yield _Block(Resample(*np.array(rows).transpose(1, 0, 2)), r)
