@@ -15,7 +15,7 @@ from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.differences import TESTS, Difference, Shared, differences
 from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, unknown
 from dsteval.evaluation import Settings, evaluate
-from dsteval.inputs import Input, open_input, read_references
+from dsteval.inputs import Input, check_names, open_input, read_references
 from dsteval.intervals import NO_INTERVALS, Intervals
 from dsteval.metrics import Metric, parse
 from dsteval.protocol import Protocol
@@ -215,15 +215,7 @@ def _scored(
 def _check_names(results: Sequence[Result]) -> None:
     if len(results) < 2:
         raise OptionError(where="compare", expected="two systems or more", found=str(len(results)))
-    names = [one.name for one in results]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise OptionError(
-            where="compare",
-            expected="systems of different names",
-            found=f"{twice!r} twice",
-            remedy="Name them apart, like ours=a.json.",
-        )
+    check_names([one.name for one in results], "compare")
 
 
 def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None) -> list[Result]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsteval import readers
 from dsteval.dialogue import Dialogue, Side
+from dsteval.errors import OptionError
 from dsteval.readers import Source
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Input",
+    "check_names",
     "keep_dialogues",
     "label_of",
     "open_input",
@@ -76,6 +78,18 @@ def system_name(label: str) -> str:
 
 
 _SUFFIXES = frozenset({"csv", "gz", "json", "jsonl", "tsv", "txt", "zip"})
+
+
+def check_names(names: Sequence[str], where: str) -> None:
+    """Raise OptionError if two systems have one name."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise OptionError(
+            where=where,
+            expected="systems of different names",
+            found=f"{twice!r} twice",
+            remedy="Name them apart, like ours=a.json.",
+        )
 
 
 def label_of(source: Source | Iterable[Dialogue]) -> str:

@@ -24,7 +24,7 @@ from dsteval.cli.systems import opened, systems
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ReadError, first_few
 from dsteval.evaluation import Evaluation, Settings
-from dsteval.inputs import system_name
+from dsteval.inputs import check_names, system_name
 from dsteval.intervals import Intervals
 from dsteval.rating import charts
 from dsteval.rating.agreement import LEVELS, agree
@@ -95,8 +95,7 @@ def _sample(
         run = Evaluation(protocol, **settings)
         pools.append(pool(name or system_name(Path(path).name), source, reference, run))
     names = [one.system for one in pools]
-    if len(set(names)) < len(names):
-        raise OptionError(where="FILE", expected="systems of different names, NAME=PATH", found=", ".join(names))
+    check_names(names, "FILE")
     _check_seed(seed)
     drawn = draw(pools, size, seed, strata, blind)
     _write(out, b"".join(lines(drawn.dialogues)))

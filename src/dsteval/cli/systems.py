@@ -13,7 +13,7 @@ import click
 from dsteval.cli.options import open_named, open_shown, say
 from dsteval.errors import OptionError
 from dsteval.evaluation import Evaluation, Settings, evaluate
-from dsteval.inputs import system_name
+from dsteval.inputs import check_names, system_name
 from dsteval.readers import Source
 from dsteval.result import Result
 from dsteval.saved import is_saved, load, merge, recounted
@@ -128,14 +128,7 @@ def _named(files: Sequence[str]) -> list[tuple[str | None, str]]:
         if name is None and plain.count(plain[number]) > 1:
             named[number] = (f"{Path(path).absolute().parent.name}/{plain[number]}", path)
     final = [name or short for (name, _), short in zip(named, plain, strict=True)]
-    twice = next((name for name in final if final.count(name) > 1), None)
-    if twice is not None:
-        raise OptionError(
-            where="FILE",
-            expected="systems of different names",
-            found=f"{twice!r} twice",
-            remedy="Name them apart, like ours=a.json.",
-        )
+    check_names(final, "FILE")
     return named
 
 
