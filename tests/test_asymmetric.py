@@ -66,7 +66,7 @@ IMPERFECT: dict[str, set[str]] = {
     # dontcare leaves the reference, and stays in the prediction.
     "mwzeval": {*UNSET, "dontcare", "do n't care"},
     # What ends in none leaves the prediction, which is stripped too.
-    "simpletod": {"empty", "ends in none", "blanks"},
+    "simpletod": {"ends in none", "blanks"},
     "somdst": {*OF_TRADE, "none"},
     "t5dst": OF_TRADE,
     "trade": OF_TRADE,

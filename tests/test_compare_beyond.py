@@ -43,7 +43,9 @@ def test_what_is_added_is_what_python_gives(results: list[dsteval.Result]) -> No
     assert found["over_lambda"] == plain(over_lambda(results).to_dict())
     assert found["over_resamples"] == plain(over_resamples(results).to_dict())
     named = dict(zip(NAMES, FILES, strict=True))
-    assert found["over_protocols"] == plain(over_protocols(REF, named).to_dict())
+    assert found["over_protocols"] == [
+        plain(over_protocols(REF, named, one).to_dict()) for one in ("JGA", "FGA@0.5")
+    ]
     assert found["discrimination"] == plain(discriminative_power(results).to_dict())
     assert found["plan"] == plain(plan(results).to_dict())
     assert len(found["systems"]) == 3 and len(found["comparisons"]) == 9

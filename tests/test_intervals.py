@@ -19,8 +19,10 @@ PRED = {
 
 def test_an_interval_is_the_quantiles_of_drawn_values() -> None:
     found = dsteval.evaluate(REF, PRED, metrics=["JGA"], resamples=200, seed=3)
-    turns = np.array([len(states) for states in REF.values()])
-    right = np.array([len(s) if int(name[1:]) % 4 else 0 for name, s in REF.items()])
+    drawn = sorted(REF)  # dialogues are drawn in the order of their ids
+    assert drawn != list(REF)
+    turns = np.array([len(REF[name]) for name in drawn])
+    right = np.array([len(REF[name]) if int(name[1:]) % 4 else 0 for name in drawn])
     weights = np.concatenate(list(draws(30, 200, 3)))
     values = (weights @ right) / (weights @ turns)
     score = found["JGA"]
@@ -51,9 +53,19 @@ def test_level_and_none() -> None:
     assert "ci:" not in none.signature and "seed:" not in none.signature
 
 
-def test_order_of_dialogues_moves_no_value_and_seeds_are_kept() -> None:
-    first, again = (dsteval.evaluate(REF, PRED)["FGA@0.5"] for _ in range(2))
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_order_of_dialogues_moves_no_interval_and_seeds_are_kept(method: Any) -> None:
+    first, again = (dsteval.evaluate(REF, PRED, interval=method)["FGA@0.5"] for _ in range(2))
     assert first == again
+    turned = dict(reversed(PRED.items()))
+    assert dsteval.evaluate(REF, turned, interval=method)["FGA@0.5"] == first
+    pairs = [
+        dsteval.compare({"a": one, "b": REF}, ref=REF, metrics=["FGA@0.5"], interval=method)["FGA@0.5", "a", "b"]
+        for one in (PRED, turned)
+    ]
+    assert pairs[0] == pairs[1]
+    by_turn = [dsteval.evaluate(REF, one, interval=method, by=["length", "turn"]) for one in (PRED, turned)]
+    assert {one.key: one.scores for one in by_turn[0].slices} == {one.key: one.scores for one in by_turn[1].slices}
     assert dsteval.evaluate(REF, PRED, seed=1)["FGA@0.5"].low != first.low
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import dsteval
 from dsteval import saved
 from dsteval.errors import AlignmentError, MetricError, OptionError
-from dsteval.intervals import NO_INTERVALS, Intervals
+from dsteval.intervals import NO_INTERVALS, Intervals, drawing_order
 from dsteval.lambdas import LAMBDAS
 from dsteval.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
 from dsteval.readers import Source
@@ -202,8 +202,9 @@ def test_shares_by_plain_counting() -> None:
     results = drawn(3)
     intervals = Intervals(resamples=200, seed=9)
     found = over_resamples(results, ["JGA"], intervals).metrics[0]
-    sums = intervals.sums([one.counts["JGA"] for one in results])
-    values = np.stack([sums[id(one.counts["JGA"])][:, 1] for one in results])
+    counts = [one.counts["JGA"][drawing_order(one.dialogues)] for one in results]
+    sums = intervals.sums(counts)
+    values = np.stack([sums[id(one)][:, 1] for one in counts])
     best = np.zeros(3)
     for column in values.T:
         first = column == column.max()
@@ -273,10 +274,12 @@ def test_tau_is_kendalls(values: list[list[int]]) -> None:
     from dsteval.rankings import _entry
 
     one, base = (tuple(value / 4 for value in side) for side in values)
-    found = _entry("p", one, base, ("a", "b", "c", "d"))
+    found = _entry("p", one, base, ("a", "b", "c", "d"), lower_is_better=False)
     expected = importlib.import_module("scipy.stats").kendalltau(one, base).statistic
     assert found.tau is None if math.isnan(expected) else found.tau == pytest.approx(expected)
     assert found.ranks == tuple(1 + sum(other > own for other in one) for own in one)
+    lower = _entry("p", one, base, ("a", "b", "c", "d"), lower_is_better=True)
+    assert lower.ranks == tuple(1 + sum(other < own for other in one) for own in one) and lower.tau == found.tau
 
 
 def test_protocols_that_do_not_apply() -> None:

@@ -220,3 +220,11 @@ def test_one_rating_each() -> None:
 def test_scales_that_are_none(text: str) -> None:
     with pytest.raises(OptionError, match=r"LOW\.\.HIGH"):
         parse_scale(text)
+
+
+def test_the_order_of_ratings_moves_no_interval() -> None:
+    random = np.random.default_rng(2)
+    said = [Rating(f"d{item}", rater, int(random.integers(2))) for item in range(12) for rater in ("b", "a", "c")]
+    tables = [table(said), table(said[::-1])]
+    assert tables[0].items == tables[1].items and tables[0].raters == ("a", "b", "c")
+    assert agree(tables[0]) == agree(tables[1])

@@ -157,6 +157,17 @@ def test_correlate_refuses(options: dict[str, str], message: str) -> None:
         correlate(scored, ratings, **options)  # type: ignore[arg-type]
 
 
+def test_one_curve_has_no_best_lambda() -> None:
+    """Errors at the last turn only: nothing is inherited, and FGA is JGA at every lambda."""
+    right, wrong = {"hotel-area": "north"}, {"hotel-area": "south"}
+    ref = {f"d{number}": [right] * (2 + number % 3) for number in range(9)}
+    pred = {name: [*own[1:], wrong if int(name[1:]) % 2 else right] for name, own in ref.items()}
+    scored = dsteval.evaluate(ref, pred, metrics=["FGA@0.5"], ci=None)
+    ratings = Ratings(scored.dialogues, ("a", "b"), np.arange(18.0).reshape(9, 2) % 5)
+    with pytest.raises(MetricError, match="the same at every lambda"):
+        correlate(scored, ratings, fit=True)
+
+
 def test_conversations_without_turns_have_no_lambda() -> None:
     scored = result(6)
     counts = scored.counts["FGA@0.5"].copy()

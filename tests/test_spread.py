@@ -104,6 +104,21 @@ def test_a_step_is_named_alone() -> None:
     assert entry.rules == {"step fnctod-dontcare": 1}
 
 
+@pytest.mark.parametrize("name", ["hidst", "mwzeval"])
+def test_a_fuzzy_matcher_is_named_and_not_a_normaliser(name: str) -> None:
+    ref, pred = {"d": [{"hotel-area": "north"}]}, {"d": [{"hotel-area": "the north Side"}]}
+    for pair in (("exact", name), (name, "exact")):
+        found = spread(ref, pred, only=[name], between=pair, variants={"a": ["b"]})
+        assert [one.rule for one in found.disagreements] == [f"match.rule={name}"]
+        assert entries(found)[name].rules == {f"match.rule={name}": 1}
+
+
+def test_a_normaliser_without_which_the_matcher_fails_stands_beside_it() -> None:
+    ref, pred = {"d": [{"hotel-name": "acorn"}]}, {"d": [{"hotel-name": "the ACORN house"}]}
+    found = spread(ref, pred, only=["mwzeval"], between=("fga-official", "mwzeval")).disagreements
+    assert [one.rule for one in found] == ["normaliser mwzeval, match.rule=mwzeval"]
+
+
 def test_another_metric_is_named() -> None:
     ref = {"d": [{"hotel-area": "north", "hotel-stars": "4"}]}
     entry = entries(spread(ref, ref))["card-recipe"]

@@ -74,6 +74,10 @@ def test_undefined_resamples_are_dropped() -> None:
     values_a, values_b = np.array([0.5, math.nan, 0.7, 0.6]), np.array([0.4, 0.5, math.nan, 0.65])
     found = paired_bootstrap(values_a, values_b, 0.5, 0.4, 0.95)
     assert found.interval.dropped == 2 and found.interval.resamples_used == 2 and found.p == 1
+    # A difference that only some draws have is no more certain than these draws are many.
+    alone = np.where(np.arange(1000) % 3, -1.0, math.nan)
+    assert paired_bootstrap(alone, np.zeros(1000), -1, 0, 0.95).p == 2 * 335 / 1001
+    assert paired_bootstrap(np.full(1000, -1.0), np.zeros(1000), -1, 0, 0.95).p == 2 / 1001
     assert math.isnan(paired_bootstrap(values_a * math.nan, values_b, 0.5, 0.4, 0.95).p)
     assert math.isnan(paired_bootstrap(values_a, values_b, math.nan, 0.4, 0.95).p)
 

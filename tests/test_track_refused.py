@@ -28,6 +28,9 @@ def failing(tmp_path: Path, *words: str) -> Path:
 FAILURES = {
     "raise": "ValueError: no idea",
     "exit": "SystemExit: 3",
+    "cancel": "CancelledError: task gone",
+    "close": "GeneratorExit",
+    "mute": "MuteError",
     "hang": "took longer than 0.1 seconds (--timeout)",
     "nothing": "returned: expected a dictionary of slots and values, or an Update, found nothing (None)",
     "text": "returned: expected a dictionary of slots and values, or an Update, found 'hotel-area=north', of t",

@@ -1,5 +1,6 @@
 """Small made-up trackers, good and bad, for the tests of ``track``. They read words like "hotel-area=north"."""
 
+import asyncio
 import sys
 import time
 from collections.abc import Mapping
@@ -95,9 +96,21 @@ class Slow(Resetting):
         return super().update(system, user)
 
 
+class MuteError(Exception):
+    """Cannot say what went wrong."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
 class Odd(Resetting):
     """Does what the user says: raise, exit, hang, or return something odd."""
 
+    raised: dict[str, BaseException] = {
+        "cancel": asyncio.CancelledError("task gone"),
+        "close": GeneratorExit(),
+        "mute": MuteError(),
+    }
     returned: dict[str, Any] = {
         "nothing": None,
         "text": "hotel-area=north",
@@ -115,6 +128,8 @@ class Odd(Resetting):
             raise ValueError("no idea\nat all")
         if word == "exit":
             sys.exit(3)
+        if word in self.raised:
+            raise self.raised[word]
         while word == "hang":
             try:
                 time.sleep(30)

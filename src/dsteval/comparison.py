@@ -21,7 +21,7 @@ from dsteval.metrics import Metric, parse
 from dsteval.protocol import Protocol
 from dsteval.readers import Source
 from dsteval.result import Result, document
-from dsteval.rows import beside, check_alike, in_one_order, signature_parts
+from dsteval.rows import beside, check_alike, signature_parts
 from dsteval.saved import is_saved, load, recounted
 from dsteval.stats.bootstrap import TOLERANCE
 
@@ -268,8 +268,7 @@ def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
         )
     if not shared:
         raise AlignmentError(where="compare", expected="a dialogue that all systems have", found="none")
-    orders = [[key for key in own if key in shared] for own in held]
-    order = in_one_order(orders)
+    order = sorted(shared)
     if not odd:
         return order, ""
     coverage = results[0].coverage

@@ -10,12 +10,13 @@ import numpy as np
 
 from dsteval.intervals import Intervals
 from dsteval.metrics import Counts, Metric, parse, total
+from dsteval.metrics.base import Array
 from dsteval.metrics.dialogue_match import DialogueMatch
 from dsteval.result import Result
 from dsteval.stats.bootstrap import TOLERANCE, Interval, bca, jackknife
-from dsteval.stats.paired import holm, mcnemar, padded, paired_bootstrap, permutation
+from dsteval.stats.paired import Paired, holm, mcnemar, padded, paired_bootstrap, permutation
 
-__all__ = ["TESTS", "Difference", "Shared", "differences"]
+__all__ = ["TESTS", "Difference", "Shared", "bootstrapped", "differences", "told"]
 
 TESTS = ("bootstrap", "permutation")
 
@@ -152,18 +153,31 @@ def _measured(
         note = f"intervals and tests need 2 dialogues or more, found {len(a.dialogues)}"
         return replace(found, note=note), math.nan
     own, other = (metric.value(shared.drawn[id(one)]) for one in counts)
-    paired = paired_bootstrap(own, other, points[0], points[1], shared.level or 0.95)
-    between = paired.interval
-    if shared.method == "bca":
-        left = jackknife(counts[0], metric.value) - jackknife(counts[1], metric.value)
-        between = bca(own - other, paired.difference, left, shared.level or 0.95)
-    note = _told(between)
+    paired = bootstrapped(metric, counts, (own, other), shared)
+    note = told(paired.interval)
     if shared.level is None:
         return replace(found, note=note), paired.p
-    low, high, error = (_number(value) for value in between[:3])
+    low, high, error = (_number(value) for value in paired.interval[:3])
     return replace(found, low=low, high=high, error=error, note=note), paired.p
 
 
-def _told(found: Interval) -> str:
+def bootstrapped(
+    metric: Metric, counts: tuple[Counts, Counts], drawn: tuple[Array, Array], intervals: Intervals
+) -> Paired:
+    """The paired bootstrap of two systems, from counts and from values [resamples] over the same draws.
+
+    The interval is of the kind that ``intervals`` names, at its level, or 0.95 without one.
+    """
+    points = [float(metric.value(total(one))) for one in counts]
+    level = intervals.level or 0.95
+    found = paired_bootstrap(*drawn, points[0], points[1], level)
+    if intervals.method == "percentile":
+        return found
+    left = jackknife(counts[0], metric.value) - jackknife(counts[1], metric.value)
+    return found._replace(interval=bca(drawn[0] - drawn[1], found.difference, left, level))
+
+
+def told(found: Interval) -> str:
+    """What is to be said of an interval: why there is none, and how many resamples were left out."""
     dropped = f"{found.dropped} resamples undefined and left out" if found.dropped else ""
     return "; ".join(filter(None, (found.note, dropped)))

@@ -326,7 +326,10 @@ class Evaluation:
             counts[text] = counted[key]
             own.setdefault(key, counted[key] if part is None or part.rows is None else counted[key][part.rows])
         defined = {text: metric for text, metric in metrics.items() if text in counts}
-        found = self.intervals.of((metric, own[metric.count_key]) for metric in defined.values())
+        names = outcomes.dialogues
+        if part is not None and part.rows is not None:
+            names = [names[row] for row in part.rows.tolist()]
+        found = self.intervals.of(((metric, own[metric.count_key]) for metric in defined.values()), names)
         intervals = dict(zip(defined, found, strict=True))
         scores = []
         for text, metric in metrics.items():

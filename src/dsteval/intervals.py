@@ -6,11 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, unknown
 from dsteval.metrics import Counts, Metric
+from dsteval.metrics.base import Array
 from dsteval.stats.bootstrap import METHODS, Interval, check_options, interval, resampled, too_few
 
-__all__ = ["NO_INTERVALS", "Intervals"]
+__all__ = ["NO_INTERVALS", "Intervals", "drawing_order"]
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,11 @@ class Intervals:
         level = [] if self.level == 0.95 else [f"level:{self.level:g}"]
         return [f"ci:{kind}{self.resamples}-dialogue", *level, f"seed:{self.seed}"]
 
-    def of(self, counted: Iterable[tuple[Metric, Counts]]) -> list[Interval | None]:
+    def of(self, counted: Iterable[tuple[Metric, Counts]], dialogues: Sequence[str]) -> list[Interval | None]:
         """The interval of each metric from its counts per dialogue, all over the same draws.
 
-        None where none is asked for.
+        ``dialogues`` are the ids: a file that holds them in another order has the same intervals. None where none
+        is asked for.
         """
         pairs = list(counted)
         if self.level is None:
@@ -50,6 +55,10 @@ class Intervals:
         note = too_few(len(pairs[0][1])) if pairs else "nothing is counted"
         if note:
             return [Interval(math.nan, math.nan, math.nan, 0, 0, note)] * len(pairs)
+        order = drawing_order(dialogues)
+        if not np.array_equal(order, np.arange(len(order))):
+            moved = {id(counts): counts[order] for _, counts in pairs}  # those that were one array still are
+            pairs = [(metric, moved[id(counts)]) for metric, counts in pairs]
         sums = self.sums([counts for _, counts in pairs])
         return [
             interval(counts, metric.value, sums[id(counts)], self.level, self.method) for metric, counts in pairs
@@ -60,6 +69,16 @@ class Intervals:
         distinct = {id(one): one for one in counts}
         drawn = resampled(list(distinct.values()), len(next(iter(distinct.values()))), self.resamples, self.seed)
         return dict(zip(distinct, drawn, strict=True))
+
+
+def drawing_order(dialogues: Sequence[str]) -> Array:
+    """The places of the dialogues in the order in which draws number them: that of their ids.
+
+    >>> drawing_order(["mul2", "MUL1.json", "mul3"]).tolist()
+    [1, 0, 2]
+    """
+    keys = [canonical_id(name) for name in dialogues]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
 
 
 NO_INTERVALS = Intervals(level=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -75,22 +75,24 @@ def plan(
     results: Sequence[Result],
     metrics: Sequence[str | Metric] | None = None,
     intervals: Intervals | None = None,
-    difference: float | None = None,
+    difference: float | Mapping[str, float] | None = None,
     *,
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> Plan:
-    """Standard errors of every system, and for each pair the dialogues that tell ``difference``, a fraction.
+    """Standard errors of every system, and for each pair the dialogues that tell ``difference``.
 
+    That is a fraction, or in the unit of a metric that is none; a mapping has one for each metric's text.
     The systems' errors come from resamples; sigma comes from leaving out each dialogue in turn, and numbers of
     dialogues from the normal approximation (``stats.power``): a plan, not a test. It holds for other dialogues of
     the same kind and length. One result gives its error only. Raises as ``rows.rows`` does for results that cannot
     stand side by side, and OptionError for a difference that is not above 0.
     """
-    if difference is not None and not 0 < difference < math.inf:
-        raise OptionError(where="difference", expected="a number above 0", found=str(difference))
     intervals = intervals or Intervals()
     lined = rows(results, metrics, fewest=1)
+    asked = difference if isinstance(difference, Mapping) else dict.fromkeys(lined.metrics, difference)
+    for text, metric in lined.metrics.items():
+        _check_asked(metric, asked.get(text))
     drawn = lined.resampled(intervals)
     systems: list[PlannedSystem] = []
     pairs: list[PlannedPair] = []
@@ -101,8 +103,19 @@ def plan(
             systems.append(_system(lined, text, place, point, moved[place], drawn[text][place]))
         for a, b in combinations(range(len(points)), 2):
             pair = _pair(lined, text, (a, b), points[a] - points[b], (moved[a], moved[b]))
-            pairs.append(_planned(pair, lined.dialogues, difference, alpha, power))
+            pairs.append(_planned(pair, lined.dialogues, asked.get(text), alpha, power))
     return Plan(lined.dialogues, lined.turns, alpha, power, tuple(systems), tuple(pairs))
+
+
+def _check_asked(metric: Metric, difference: float | None) -> None:
+    """Raise OptionError for a difference that the metric cannot have."""
+    if difference is None:
+        return
+    if not 0 < difference < math.inf:
+        raise OptionError(where="difference", expected="a number above 0", found=str(difference))
+    if metric.percent and difference > 1:
+        found = f"{100 * difference:g} points"
+        raise OptionError(where="difference", expected=f"at most 100 points for {metric}", found=found)
 
 
 def _known(number: float) -> float | None:
@@ -123,9 +136,11 @@ def _system(
     lined: Rows, text: str, place: int, point: float, moved: Array | None, drawn: Array | None
 ) -> PlannedSystem:
     own = math.nan if moved is None else sigma(moved)
-    error = None if drawn is None else _known(percentile(drawn, 0.95).error)
-    name = lined.systems[place]
-    return PlannedSystem(text, name, _known(point), error, _known(own), _why_not(lined, point, own))
+    found = None if drawn is None else percentile(drawn, 0.95)
+    error = None if found is None else _known(found.error)
+    dropped = found.dropped if found is not None else 0
+    note = _why_not(lined, point, own) or (f"{dropped} resamples undefined and left out" if dropped else "")
+    return PlannedSystem(text, lined.systems[place], _known(point), error, _known(own), note)
 
 
 def _pair(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any, Unpack
 
@@ -12,12 +12,13 @@ import numpy as np
 
 from dsteval import protocol as protocols
 from dsteval import readers
+from dsteval.differences import bootstrapped, told
 from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, unknown
 from dsteval.evaluation import Settings, evaluate
 from dsteval.inputs import Input, keep_dialogues, open_input, read_predictions, read_references
 from dsteval.intervals import Intervals
 from dsteval.lambdas import LambdaRanking, over_lambda
-from dsteval.metrics import Metric
+from dsteval.metrics import Metric, parse
 from dsteval.metrics.base import Array
 from dsteval.prepare import written_states
 from dsteval.readers import Source
@@ -117,7 +118,8 @@ def over_protocols(
     if first is not None and not values:
         raise first
     base = next(iter(values))
-    entries = tuple(_entry(one, found, values[base], tuple(systems)) for one, found in values.items())
+    lower = (parse(metric) if isinstance(metric, str) else metric).lower_is_better
+    entries = tuple(_entry(one, found, values[base], tuple(systems), lower) for one, found in values.items())
     shares = [[(rank == 1) / entry.ranks.count(1) for rank in entry.ranks] for entry in entries]
     firsts = tuple(math.fsum(share) for share in zip(*shares, strict=True))
     return ProtocolRanking(str(metric), tuple(systems), base, entries, firsts, reasons)
@@ -187,9 +189,14 @@ def _value(
 
 
 def _entry(
-    protocol: str, values: tuple[float, ...], base: tuple[float, ...], systems: tuple[str, ...]
+    protocol: str,
+    values: tuple[float, ...],
+    base: tuple[float, ...],
+    systems: tuple[str, ...],
+    lower_is_better: bool,
 ) -> UnderProtocol:
-    ranks = tuple(1 + sum(_order(other, own) > 0 for other in values) for own in values)
+    better = -1 if lower_is_better else 1
+    ranks = tuple(1 + sum(_order(other, own) == better for other in values) for own in values)
     pairs = list(combinations(range(len(systems)), 2))
     here, there = ([_order(side[a], side[b]) for a, b in pairs] for side in (values, base))
     swapped = tuple(
@@ -258,7 +265,8 @@ def _standing(lined: Rows, text: str, drawn: Sequence[Array | None]) -> Standing
         undefined = [name for name, point in zip(lined.systems, points, strict=True) if math.isnan(point)]
         why = f"undefined for {', '.join(undefined)}" if undefined else too_few(lined.dialogues)
         return Standing(text, points, None, None, note=why)
-    found = ranking.wins(_stacked(held))
+    values = _stacked(held)
+    found = ranking.wins(-values if lined.metrics[text].lower_is_better else values)
     if not found.resamples_used:
         return Standing(text, points, None, None, found.dropped, "undefined in every resample")
     ranks = tuple(tuple(map(float, own)) for own in found.ranks)
@@ -275,7 +283,8 @@ def _stacked(values: Sequence[Array]) -> Array:
 class Pair:
     """Two systems by one metric: a - b with its interval, p of the paired bootstrap, and p adjusted by Holm.
 
-    None where it is undefined.
+    None where it is undefined. ``note`` says how many resamples were left out, and why an interval is of another
+    kind.
     """
 
     a: str
@@ -285,6 +294,7 @@ class Pair:
     high: float | None
     p: float | None
     p_holm: float | None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -337,8 +347,8 @@ def discriminative_power(
     intervals = intervals or Intervals()
     lined = rows(results, metrics)
     drawn = lined.resampled(intervals)
-    level = intervals.level or 1 - alpha
-    found = tuple(_separation(lined, text, drawn[text], level, alpha) for text in lined.metrics)
+    leveled = intervals if intervals.level is not None else replace(intervals, level=1 - alpha)
+    found = tuple(_separation(lined, text, drawn[text], leveled, alpha) for text in lined.metrics)
     return Discrimination(
         lined.systems,
         lined.dialogues,
@@ -351,22 +361,25 @@ def discriminative_power(
     )
 
 
-def _separation(lined: Rows, text: str, drawn: Sequence[Array | None], level: float, alpha: float) -> Separation:
-    points = lined.points(text)
+def _separation(
+    lined: Rows, text: str, drawn: Sequence[Array | None], intervals: Intervals, alpha: float
+) -> Separation:
+    points, counts = lined.points(text), lined.counts[text]
     tests = []
     for a, b in combinations(range(len(points)), 2):
-        one, other = drawn[a], drawn[b]
-        if one is None or other is None:
-            tests.append((a, b, points[a] - points[b], math.nan, math.nan, math.nan))
+        own, values = (counts[a], counts[b]), (drawn[a], drawn[b])
+        if own[0] is None or own[1] is None or values[0] is None or values[1] is None:
+            tests.append((a, b, "", (points[a] - points[b], math.nan, math.nan, math.nan)))
         else:
-            told = paired.paired_bootstrap(one, other, points[a], points[b], level)
-            tests.append((a, b, told.difference, told.interval.low, told.interval.high, told.p))
-    plain = [test[-1] for test in tests]
+            found = bootstrapped(lined.metrics[text], (own[0], own[1]), (values[0], values[1]), intervals)
+            numbers = (found.difference, *found.interval[:2], found.p)
+            tests.append((a, b, told(found.interval), numbers))
+    plain = [test[-1][-1] for test in tests]
     adjusted = paired.holm(plain)
     pairs = []
-    for (a, b, *numbers), holm in zip(tests, adjusted, strict=True):
+    for (a, b, note, numbers), holm in zip(tests, adjusted, strict=True):
         difference, low, high, p = map(_known, numbers)
-        pairs.append(Pair(lined.systems[a], lined.systems[b], difference, low, high, p, _known(holm)))
+        pairs.append(Pair(lined.systems[a], lined.systems[b], difference, low, high, p, _known(holm), note))
     share, after = (ranking.discriminative_power(values, alpha) for values in (plain, adjusted))
     return Separation(
         text, tuple(pairs), share.pairs, share.separated, _known(share.share), after.separated, _known(after.share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -9,6 +10,7 @@ from typing import Any, Unpack
 
 from dsteval import readers
 from dsteval.dialogue import canonical_id
+from dsteval.differences import bootstrapped, told
 from dsteval.errors import OptionError, ProtocolError
 from dsteval.evaluation import Evaluation, Settings, evaluate
 from dsteval.inputs import Input, keep_dialogues, label_of, open_input, system_name
@@ -20,7 +22,6 @@ from dsteval.readers import Source
 from dsteval.result import Result, Score
 from dsteval.rows import rows
 from dsteval.stats.bootstrap import too_few
-from dsteval.stats.paired import paired_bootstrap
 
 __all__ = ["Change", "Example", "ReferenceChange", "SlotChange", "two_references"]
 
@@ -192,12 +193,11 @@ def _changes(results: tuple[Result, Result], run: Evaluation) -> tuple[Change, .
             note = too_few(lined.dialogues) if level is not None else ""
             changes.append(Change(text, a, b, b.value - a.value, note=note))
             continue
-        found = paired_bootstrap(other, one, b.value, a.value, level)
-        low, high, error, _, _, note = found.interval
-        if note:
-            changes.append(Change(text, a, b, found.difference, note=note))
-        else:
-            changes.append(Change(text, a, b, found.difference, low, high, error, found.p))
+        counts = lined.counts[text]
+        assert counts[0] is not None and counts[1] is not None  # else there were no draws
+        found = bootstrapped(lined.metrics[text], (counts[1], counts[0]), (other, one), run.intervals)
+        low, high, error, p = (None if math.isnan(number) else number for number in (*found.interval[:3], found.p))
+        changes.append(Change(text, a, b, found.difference, low, high, error, p, told(found.interval)))
     return tuple(changes)
 
 

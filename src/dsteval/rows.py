@@ -11,7 +11,7 @@ import numpy as np
 
 from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError, OptionError, first_few
-from dsteval.intervals import NO_INTERVALS, Intervals
+from dsteval.intervals import NO_INTERVALS, Intervals, drawing_order
 from dsteval.metrics import Counts, Metric, total
 from dsteval.metrics.base import Array
 from dsteval.result import Result
@@ -23,7 +23,6 @@ __all__ = [
     "beside",
     "check_alike",
     "check_same_rows",
-    "in_one_order",
     "places",
     "rows",
     "signature_parts",
@@ -100,18 +99,10 @@ def rows(
 def places(results: Sequence[Result]) -> list[Array]:
     """For each result where the dialogues of the common order are.
 
-    That is the order of all, where it is one, so that draws are those of the results' own intervals; else the
-    order of the ids, so that it does not matter which result comes first.
+    That is the order of the ids, as in the results' own intervals: the draws are the same, and it matters neither
+    which result comes first nor how a file is sorted.
     """
-    keys = [[canonical_id(name) for name in one.dialogues] for one in results]
-    order = in_one_order(keys)
-    at = [{key: row for row, key in enumerate(one)} for one in keys]
-    return [np.array([own[key] for key in order]) for own in at]
-
-
-def in_one_order(orders: Sequence[list[str]]) -> list[str]:
-    """The order of all, where it is one; else sorted, so that it does not matter who comes first."""
-    return orders[0] if all(one == orders[0] for one in orders) else sorted(orders[0])
+    return [drawing_order(one.dialogues) for one in results]
 
 
 def check_same_rows(results: Sequence[Result], fewest: int = 2, *, references: bool = True) -> None:

@@ -167,7 +167,7 @@ def recounted(result: Result, metrics: Sequence[str | Metric] | None, intervals:
                 found="none",
                 remedy="Score the predictions again with that metric.",
             )
-    found = intervals.of((wanted[text], counts[text]) for text in counts)
+    found = intervals.of(((wanted[text], counts[text]) for text in counts), result.dialogues)
     known = dict(zip(counts, found, strict=True))
     rest = result.scores[0].signature.partition("|")[2]
     settings = [part for part in rest.split("|") if part.split(":")[0] not in ("ci", "seed", "level")]

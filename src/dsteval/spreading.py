@@ -19,6 +19,7 @@ from dsteval.prepare import SIDES, Prepared, value_text, written_states
 from dsteval.protocol import Protocol
 from dsteval.readers import Source
 from dsteval.result import SCHEMA, Score
+from dsteval.values.matchers import matches
 from dsteval.values.slots import canonical
 
 __all__ = ["Disagreement", "Entry", "Spread", "spread"]
@@ -361,8 +362,13 @@ def _responsible(
         found += [rule for rule in (*traces[0], *traces[1]) if (rule in traces[0]) != (rule in traces[1])]
     # Another spelling of the slot's name comes with all its values; it is the reason only where it stands alone.
     found = [rule for rule in found if not rule.startswith("states.slots=")] or found
+    rules = [run.protocol.match.rule for run in runs]
+    (right, there), (wrong, _) = sorted(zip(sides, runs, strict=True), key=lambda pair: not pair[0].right)
+    if None not in (right.ref, right.pred) and not matches(right.ref, right.pred):
+        # The matcher forgives. Where it forgives the other's values too, what else differs does not matter.
+        alone = None not in (wrong.ref, wrong.pred) and there.comparer.right(slot, wrong.ref, wrong.pred)
+        found = [*([] if alone else found), f"match.rule={there.protocol.match.rule}"]
     if not found:
-        rules = [run.protocol.match.rule for run in runs]
         found = [f"match.rule={next((rule for rule in rules if rule != 'exact'), rules[0])}"]
     return ", ".join(dict.fromkeys(found))
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from dsteval.dialogue import Choice, Dialogue, Item, Items, Value
+from dsteval.dialogue import Choice, Dialogue, Item, Items
 from dsteval.errors import ProtocolError
 from dsteval.values.given import Given
 from dsteval.values.normalise import is_deletion
@@ -35,14 +35,16 @@ class Step(NamedTuple):
     leaves_out: Callable[[Dialogue], bool] | None = None
 
 
-def _overwritten(state: dict[str, Value], update: Items, deletes: bool) -> dict[str, Value]:
-    state = dict(state)
+def _overwritten(before: Items, update: Items, deletes: bool) -> Items:
+    """A state after an update; two spellings are one slot, since a reference may have its own."""
+    state = {canonical(slot): (slot, value) for slot, value in before}
     for slot, value in update:
+        key = canonical(slot)
         if deletes and is_deletion(value) and value != "none":
-            state.pop(slot, None)
+            state.pop(key, None)
         else:
-            state[slot] = value
-    return state
+            state[key] = (slot, value)
+    return list(state.values())
 
 
 def _never_delete(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
@@ -51,11 +53,11 @@ def _never_delete(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
     The tracker's own update is taken where the file tells it, else what the predicted state says.
     """
     states: list[Items] = []
-    state: dict[str, Value] = {}
+    state: Items = []
     for turn, items in zip(dialogue.turns, sides.pred, strict=True):
         update = items if turn.pred_update is None else turn.pred_update
         state = _overwritten(state, update, deletes=False)
-        states.append(list(state.items()))
+        states.append(state)
     return Sides(sides.ref, states)
 
 
@@ -71,7 +73,7 @@ def _on_reference(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
                 found="states only",
                 remedy="A running log of IC-DST, or a file with pred_update, has it.",
             )
-        states.append(list(_overwritten(dict(before), turn.pred_update, deletes=True).items()))
+        states.append(_overwritten(before, turn.pred_update, deletes=True))
         before = ref
     return Sides(sides.ref, states)
 
@@ -204,6 +206,26 @@ def _texts(dialogue: Dialogue, sides: Sides, given: Given, glue: str, rule: _Lis
     return Sides(refs, preds)
 
 
+def _set_texts(
+    dialogue: Dialogue, sides: Sides, given: Given, glue: str, rule: _ListRule, unset: tuple[str, ...]
+) -> Sides:
+    """Likewise, without the slots that a reference lists as not set: the scripts' own references list none.
+
+    They go before values are cleaned, since what the cleaning turns into such a word stays, on both sides. An
+    empty text is a value to the scripts: it leaves a prediction only where the reference has one as well.
+    """
+    written = [[item for item in items if item[1] not in unset] for items in sides.ref]
+    refs, preds = _texts(dialogue, Sides(written, sides.pred), given, glue, rule)
+    empty = [{canonical(slot) for slot, value in items if value == ""} for items in sides.ref]
+    return Sides(
+        refs,
+        [
+            [item for item in items if item[1] != "" or canonical(item[0]) not in slots]
+            for items, slots in zip(preds, empty, strict=True)
+        ],
+    )
+
+
 def _simpletod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
     """SimpleTOD's lists: a predicted "none" is removed while the list is walked, so the item after it escapes."""
     from dsteval.values.simpletod import END_OF_TEXT, prune
@@ -213,7 +235,7 @@ def _simpletod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
             texts = [text.replace(END_OF_TEXT, "").strip() for text in prune(texts)]
         return [text for text in texts if "not mentioned" not in text]
 
-    return _texts(dialogue, sides, given, " ", rule)
+    return _set_texts(dialogue, sides, given, " ", rule, ("", "none"))
 
 
 def _simpletod_clean(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
@@ -242,7 +264,7 @@ def _fnctod(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
             cleaned.append(_as_text((slot, clean(slot, str(value), predicted)), "->"))
         return kept(cleaned)
 
-    return _texts(dialogue, sides, given, "->", rule)
+    return _set_texts(dialogue, sides, given, "->", rule, ("",))
 
 
 def _fnctod_dontcare(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:

@@ -90,7 +90,8 @@ def test_trippy_turns_are_not_independent(shared: Path) -> None:
     assert jga.value is not None and jga.total is not None and jga.error is not None
     assert round(100 * math.sqrt(jga.value * (1 - jga.value) / jga.total), 2) == 0.58
     assert 100 * jga.error == pytest.approx(1.13, abs=0.05)
-    by_dialogue = Intervals(resamples=10_000, method="bca").of([(result.metrics["JGA"], result.counts["JGA"])])[0]
+    pairs = [(result.metrics["JGA"], result.counts["JGA"])]
+    by_dialogue = Intervals(resamples=10_000, method="bca").of(pairs, result.dialogues)[0]
     assert by_dialogue is not None and 100 * by_dialogue.error == pytest.approx(1.13, abs=0.05)
 
 

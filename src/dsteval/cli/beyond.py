@@ -19,9 +19,11 @@ from dsteval.rankings import discriminative_power, over_lambda, over_protocols, 
 from dsteval.readers import Source
 from dsteval.references import two_references
 from dsteval.render import rankings as tables_of
+from dsteval.render.scores import scale_of
 from dsteval.render.table import Table
 from dsteval.repeats import repeated
 from dsteval.result import SCHEMA, Result
+from dsteval.saved import is_saved
 
 __all__ = ["added", "beyond_options", "runs", "two_refs"]
 
@@ -64,9 +66,15 @@ def added(
         document["over_lambda"] = by_lambda.to_dict()
     if "protocols" in wanted["over"]:
         named = {name or system_name(Path(path).name): open_shown(path) for name, path in map(open_named, files)}
-        by_protocol = over_protocols(None if ref is None else open_shown(ref), named, **settings)
-        tables += tables_of.protocol_tables(by_protocol)
-        document["over_protocols"] = by_protocol.to_dict()
+        for source in named.values():
+            if is_saved(source):
+                remedy = "Other protocols need the predictions themselves."
+                raise OptionError(source.name, expected="predictions", found="a saved result", remedy=remedy)
+        reference = None if ref is None else open_shown(ref)
+        by_protocol = [over_protocols(reference, named, one, **settings) for one in metrics or ["JGA"]]
+        for one in by_protocol:
+            tables += tables_of.protocol_tables(one)
+        document["over_protocols"] = [one.to_dict() for one in by_protocol]
     if "resamples" in wanted["over"]:
         by_resample = over_resamples(results, chosen, intervals)
         tables += tables_of.resample_tables(by_resample)
@@ -77,7 +85,8 @@ def added(
         document["discrimination"] = separated.to_dict()
     if wanted["power"]:
         points = wanted["difference"]
-        planned = plan(results, chosen, intervals, None if points is None else points / 100)
+        asked = None if points is None else {text: points / scale_of(text) for text in results[0].metrics}
+        planned = plan(results, chosen, intervals, asked)
         tables += tables_of.plan_tables(planned)
         document["plan"] = planned.to_dict()
     elif wanted["difference"] is not None:

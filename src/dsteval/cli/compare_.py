@@ -25,6 +25,7 @@ from dsteval.cli.options import (
     slot_list,
 )
 from dsteval.cli.output import emit, form_of
+from dsteval.cli.places import check_places, typed
 from dsteval.cli.systems import systems
 from dsteval.comparison import Comparison, compare, intervals_of
 from dsteval.differences import TESTS, Difference
@@ -37,6 +38,11 @@ from dsteval.result import Result
 from dsteval.saved import is_saved, load
 
 __all__ = ["command"]
+
+# What only the comparison of systems has a use for, and neither runs nor two references.
+_BESIDE = (
+    *("against", "fail_below", "baselines", "over", "power", "discriminate", "difference", "test", "common"),
+)
 
 
 @click.command("compare")
@@ -82,15 +88,18 @@ def command(
     cover different dialogues are refused, or compared on what they share with --common. One FILE with two of
     --ref (or of --ref-field) is compared with itself: what each slot makes of other labels.
     """
+    check_places("out")
     wanted = {name: options.pop(name) for name in ("over", "discriminate", "power", "difference", "runs")}
     settings: Settings = {"slots": slot_list(slots), **interval_settings(options)}  # type: ignore[typeddict-item]
     everything = form_of(form, out) in ("csv", "json")
     if len(ref) > 1 or len(ref_field) > 1:
+        _check_idle("two references", *_BESIDE, "runs")
         emit(*two_refs(files, ref, ref_field, protocol, metrics, settings, everything), form, out)
         return
     reference = ref[0] if ref else None
     settings["ref_field"] = ref_field[0] if ref_field else None
     if wanted["runs"]:
+        _check_idle("--runs", *_BESIDE)
         emit(*runs(files, reference, protocol, metrics, settings), form, out)
         return
     limits = _limits(fail_below, against, intervals_of(settings).level)
@@ -121,6 +130,13 @@ def command(
         click.echo(f"dsteval: {line}", err=True)
     if below:
         click.get_current_context().exit(1)
+
+
+def _check_idle(instead: str, *names: str) -> None:
+    """Raise OptionError for options that would do nothing: a check that is dropped in silence always passes."""
+    if idle := typed(*names):
+        expected = "a comparison of systems, which these options belong to"
+        raise OptionError(where=", ".join(idle), expected=expected, found=instead, remedy="Leave them away.")
 
 
 def _reference(files: Sequence[str], ref: str | None, settings: Settings) -> tuple[Source | None, Settings]:

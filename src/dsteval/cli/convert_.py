@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
 from dsteval import readers
 from dsteval.cli.options import open_shown, say
 from dsteval.cli.output import replaced, to_stdout
+from dsteval.cli.places import check_places
 from dsteval.writing import lines
 
 __all__ = ["command"]
@@ -27,6 +29,8 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
     A file with one side keeps it as `state`, and may then serve as predictions or as reference. Nothing is lost:
     utterances, services, doubled slots, turn numbers.
     """
+    if target != "-" and not _in_place(source, target):
+        check_places("target")
     opened = open_shown(source)
     say(opened, format)
     reader = readers.find(format) if format is not None else readers.detect(opened).reader
@@ -43,6 +47,14 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
         click.echo(f"{opened.name}: {told}", err=True)
 
 
+def _in_place(source: str, target: str) -> bool:
+    """Whether a file is converted where it is, which loses nothing; one file of a folder would be lost."""
+    try:
+        return Path(source).is_file() and Path(source).samefile(target)
+    except (OSError, ValueError):
+        return False
+
+
 def _write(written: Iterable[bytes], target: str) -> int:
     """Write all lines, or none: a file is complete or not there. Returns how many."""
     count = 0
@@ -51,7 +63,7 @@ def _write(written: Iterable[bytes], target: str) -> int:
             to_stdout(line)
             count += 1
         return count
-    with replaced(target) as file:
+    with replaced(target, "OUT") as file:
         packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if target.endswith(".gz") else None
         for line in written:
             (packed or file).write(line)

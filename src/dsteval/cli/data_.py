@@ -6,6 +6,7 @@ import click
 
 from dsteval.cli.options import FetchBar, form_option, say_unverified
 from dsteval.cli.output import emit
+from dsteval.cli.places import check_places
 from dsteval.data.describe import PROTOCOL, Description, describe
 from dsteval.data.fetch import fetch
 from dsteval.render.table import Cell, Table
@@ -31,6 +32,7 @@ def _describe(
     A folder or an archive with list files, as MultiWOZ has them, gets a row for train, dev and test, and so does a
     data set named without a split.
     """
+    check_places("out")
     found: list[Description] = []
     for text in files:
         with FetchBar() as bar:

@@ -8,6 +8,8 @@ import click
 
 from dsteval.cli.options import OneOf, form_option, input_options, open_named, open_shown
 from dsteval.cli.output import emit
+from dsteval.cli.places import check_places
+from dsteval.cli.systems import check_predictions
 from dsteval.errors import OptionError
 from dsteval.explanation import Explanation, explain
 from dsteval.readers import Source
@@ -54,9 +56,11 @@ def command(
     instead of DIALOGUE the dialogues are listed that are worth a look.
     """
     _check(dialogue, count, only, other)
+    check_places("out")
     reference = None if ref is None else open_shown(ref)
     name, path = open_named(file)
     source = open_shown(path)
+    check_predictions(source, "explain")
     if count is not None:
         found = worst(reference, source, count, metric=metric, protocol=protocol, name=name, **options)
         emit([worst_table(found)], found.to_dict(), form, out)
@@ -68,14 +72,17 @@ def command(
     shown = [explained(name, source)]
     if other is not None:
         other_name, other_path = open_named(other)
-        shown.append(explained(other_name, open_shown(other_path)))
+        others = open_shown(other_path)
+        check_predictions(others, "explain")
+        shown.append(explained(other_name, others))
+    whole = shown[0]
     if only is not None:
         numbers = set().union(*(one.turns_of(_ONLY[only]) for one in shown))
         shown = [one.at(numbers) for one in shown]
     first = shown[0]
     if other is None:
         table = explanation_table(first)
-        emit([table], first.to_dict(), form, out, lambda stream: show_explanation(first, stream))
+        emit([table], first.to_dict(), form, out, lambda stream: show_explanation(first, stream, whole))
         return
     second = shown[1]
     document = {"schema": 1, "systems": [one.to_dict() for one in shown]}

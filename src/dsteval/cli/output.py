@@ -110,11 +110,11 @@ def to_stdout(data: bytes) -> None:
 
 
 @contextmanager
-def replaced(out: str) -> Iterator[IO[bytes]]:
+def replaced(out: str, option: str = "--out") -> Iterator[IO[bytes]]:
     """A file to write, which takes the place of ``out`` once it is complete; ``out`` stays as it was until then.
 
     A link is followed, permissions are kept, and what is no regular file, like a pipe, is written as it is. Raises
-    OptionError where that cannot be done.
+    OptionError where that cannot be done, which names the ``option``.
     """
     place = Path(os.path.realpath(out))
     partial = place.with_name(f".{place.name[:100]}.{os.getpid()}.partial")
@@ -130,7 +130,7 @@ def replaced(out: str) -> Iterator[IO[bytes]]:
         partial.replace(place)
     except OSError as error:
         found = error.strerror or str(error)
-        raise OptionError(where=f"--out {out}", expected="a place to write to", found=found) from None
+        raise OptionError(where=f"{option} {out}", expected="a place to write to", found=found) from None
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)

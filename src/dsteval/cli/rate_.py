@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from dsteval import readers
+from dsteval.cli.handing import check_target, hand_out
 from dsteval.cli.options import (
     OneOf,
     coverage_options,
@@ -20,7 +21,9 @@ from dsteval.cli.options import (
     slot_list,
 )
 from dsteval.cli.output import emit, replaced
-from dsteval.cli.systems import opened, systems
+from dsteval.cli.places import check_places
+from dsteval.cli.rate_checks import check_folds, check_into, check_planned, check_split, check_worst
+from dsteval.cli.systems import check_predictions, opened, systems
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ReadError, first_few
 from dsteval.evaluation import Evaluation, Settings
@@ -34,7 +37,6 @@ from dsteval.rating.pairs import AGAINST
 from dsteval.rating.planning import Crowd, plan_lambda, plan_metrics
 from dsteval.rating.ratings import Rating, combined, parse_scale, read, table, written
 from dsteval.rating.sampling import STRATA, draw, key_text, pool, read_key
-from dsteval.rating.texts import file_name, sheet, text_of
 from dsteval.render.rating import (
     agreement_tables,
     correlation_tables,
@@ -86,11 +88,13 @@ def _sample(
     """
     if blind and key is None:
         raise OptionError(where="--blind", expected="--key, where the names are kept", found="none")
+    check_places("out", "key")
     settings: Settings = {"slots": slot_list(slots), **options}  # type: ignore[typeddict-item]
     reference = opened(ref, settings.get("ref_format"))
     pools = []
     for name, path in map(open_named, files):
         source = open_shown(path)
+        check_predictions(source, "rate sample")
         say(source, settings.get("format"))
         run = Evaluation(protocol, **settings)
         pools.append(pool(name or system_name(Path(path).name), source, reference, run))
@@ -98,9 +102,9 @@ def _sample(
     check_names(names, "FILE")
     _check_seed(seed)
     drawn = draw(pools, size, seed, strata, blind)
-    _write(out, b"".join(lines(drawn.dialogues)))
+    _write("--out", out, b"".join(lines(drawn.dialogues)))
     if key is not None:
-        _write(key, key_text(drawn.items))
+        _write("--key", key, key_text(drawn.items))
     for stratum, (at_hand, number) in drawn.strata.items():
         if strata:
             click.echo(f"{stratum}: {number} of {at_hand}", err=True)
@@ -118,21 +122,9 @@ def _export(items: str, target: str, format: str | None, rater: str) -> None:
     A name that ends in .csv gets a row for each conversation with an empty rating; any other becomes a folder with
     one text file each, in the form of the FGA paper's study.
     """
+    check_target(target)
     dialogues = _dialogues(items, format)
-    if Path(target).suffix.casefold() == ".csv":
-        _write(target, sheet(dialogues, rater).encode())
-    else:
-        texts = {file_name(one): text_of(one) for one in dialogues}  # all of them, before the first is written
-        try:
-            Path(target).mkdir(parents=True, exist_ok=True)
-            others = sorted(path.name for path in Path(target).iterdir() if path.name not in texts)
-        except OSError as error:
-            raise OptionError(where=target, expected="a folder", found=error.strerror or str(error)) from None
-        if others:
-            expected = "a folder of its own, for a folder is read as a whole"
-            raise OptionError(where=target, expected=expected, found=f"other files in it ({first_few(others)})")
-        for name, text in texts.items():
-            _write(str(Path(target) / name), text.encode())
+    hand_out(dialogues, target, rater)
     click.echo(f"{target}: {len(dialogues)} conversations written", err=True)
 
 
@@ -147,13 +139,14 @@ def _import(files: tuple[str, ...], into: str, items: str | None, scale: str | N
 
     NAME=PATH names the rater where rows do not. All is taken in, or nothing.
     """
+    check_into(into)
     kept = read(into)[0] if Path(into).exists() else []
     before = len(kept)
     all_of_them, again = combined([*kept, *_read(files, scale, allow_missing)])
     if items is not None:
         table(all_of_them).of([one.id for one in _dialogues(items, None)])
     if len(all_of_them) > before:
-        _write(into, written(all_of_them, into))
+        _write("--into", into, written(all_of_them, into))
     added = len(all_of_them) - before
     click.echo(f"{into}: {added} ratings added, {again} there already, {len(all_of_them)} in all", err=True)
 
@@ -191,8 +184,10 @@ def _agree(
     **options: Any,
 ) -> None:
     """Krippendorff's alpha, Fleiss' and Cohen's kappa, each rater's bias, and the items that divide raters."""
+    check_places("out")
+    check_worst(worst)
     ratings = table(_read(files, scale, allow_missing))
-    found = agree(ratings, level, _intervals(options), max(0, worst))
+    found = agree(ratings, level, _intervals(options), worst)
     emit(agreement_tables(found), {"schema": SCHEMA, "agreement": found.to_dict()}, form, out, remarks=found.notes)
 
 
@@ -234,6 +229,8 @@ def _correlate(
     **options: Any,
 ) -> None:
     """Correlate metrics of the conversations in FILE with their ratings; items are dialogues of FILE."""
+    check_places("out", "chart")
+    check_folds(folds, fit)
     if chart is not None:
         if not fit:
             raise OptionError(where="--chart", expected="--fit, whose curve it shows", found="none")
@@ -250,6 +247,7 @@ def _correlate(
         fit=fit,
         folds=folds,
     )
+    check_split(folds, found.best_lambda)
     if chart is not None and found.best_lambda is not None:
         charts.save(found.best_lambda, chart)
     document = {"schema": SCHEMA, "correlations": found.to_dict()}
@@ -292,12 +290,14 @@ def _plan(
 ) -> None:
     """How many conversations tell two metrics apart (--r1 --r2 --r12), or find a lambda (FILE --true-lambda)."""
     _check_seed(seed)
+    check_places("out")
     if repetitions < 100:
         raise OptionError(where="--repetitions", expected="100 or more", found=str(repetitions))
     given = [options.pop(name) for name in ("r1", "r2", "r12")]
     names = ("agreement", "alpha", "target_power", "share", "slope", "noise", "bias")
     agreement, alpha, power, *crowd = (options.pop(name) for name in names)
     numbers = raters or (11,)
+    check_planned(file, true_lambda, given)
     if file is not None and true_lambda is not None:
         result = _scored(file, ref, protocol, ("FGA@0.5",), slots, options)
         if "FGA@0.5" not in result.counts:
@@ -312,7 +312,7 @@ def _plan(
             seed=seed,
         )
         emit(lambda_plan_tables(found), {"schema": SCHEMA, "lambda_plan": found.to_dict()}, form, out)
-    elif file is None and all(one is not None for one in given):
+    else:
         first, *others = numbers
         plan = plan_metrics(
             *given,
@@ -325,9 +325,6 @@ def _plan(
             seed=seed,
         )
         emit(metric_plan_tables(plan), {"schema": SCHEMA, "metric_plan": plan.to_dict()}, form, out)
-    else:
-        expected = "--r1, --r2 and --r12, or a FILE with --true-lambda"
-        raise OptionError(where="rate plan", expected=expected, found="neither, or both")
 
 
 def _scored(
@@ -376,6 +373,6 @@ def _read(files: Sequence[str], scale: str | None, allow_missing: bool) -> list[
     return found
 
 
-def _write(path: str, data: bytes) -> None:
-    with replaced(path) as file:
+def _write(option: str, path: str, data: bytes) -> None:
+    with replaced(path, option) as file:
         file.write(data)

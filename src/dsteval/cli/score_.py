@@ -16,6 +16,7 @@ from dsteval.cli.options import (
     slot_list,
 )
 from dsteval.cli.output import emit, replaced
+from dsteval.cli.places import check_places
 from dsteval.cli.systems import merged, systems
 from dsteval.errors import OptionError
 from dsteval.evaluation import Settings
@@ -62,6 +63,7 @@ def command(
     --metric the protocol's own list is printed, for `exact` the columns of the FGA paper's Table 1 and slot F1.
     With -o PATH.json the counts of each dialogue are kept: such a saved result may stand as FILE again.
     """
+    check_places("out", "errors")
     own = {"slots": slot_list(slots), "domain_lambda": _lambdas(lambdas), "errors": errors is not None}
     settings: Settings = {**own, **interval_settings(options)}  # type: ignore[typeddict-item]
     if merge is not None:
@@ -70,7 +72,7 @@ def command(
         results = systems(files, ref, protocol, metrics, by, settings)
     tables = [scores_table(results, paper=not metrics), *slice_tables(results), *change_tables(results)]
     if errors is not None:
-        with replaced(errors) as file:
+        with replaced(errors, "--errors") as file:
             file.write(FORMS["csv"](errors_table(results)).encode("utf-8", "backslashreplace"))
     remarks = [note for result in results for note in result.notes]
     emit(tables, document(results, keep=out is not None), form, out, remarks=remarks, compact=True)

@@ -11,6 +11,8 @@ import click
 
 from dsteval.cli.options import coverage_options, file_options, form_option, open_named, open_shown, say, slot_list
 from dsteval.cli.output import emit, form_of
+from dsteval.cli.places import check_places
+from dsteval.cli.systems import check_predictions
 from dsteval.errors import OptionError
 from dsteval.render.spread import spread_tables
 from dsteval.spreading import spread
@@ -42,6 +44,7 @@ def command(
     Each protocol's JGA stands beside that of `exact`, with the turns won and lost and the settings responsible.
     Protocols that cannot be applied say why; some need --variants, --ontology or a schema.
     """
+    check_places("out")
     if target is not None and not 0 <= target <= 100:
         raise OptionError(
             where=f"--target {target:g}", expected="a JGA in per cent, 0 to 100", found=f"{target:g}"
@@ -49,6 +52,7 @@ def command(
     name, path = open_named(file)
     reference = None if ref is None else open_shown(ref)
     source = open_shown(path)
+    check_predictions(source, "spread")
     say(source, options["format"])
     with _progress() as tell:
         found = spread(

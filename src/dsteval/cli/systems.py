@@ -18,7 +18,7 @@ from dsteval.readers import Source
 from dsteval.result import Result
 from dsteval.saved import is_saved, load, merge, recounted
 
-__all__ = ["merged", "opened", "systems"]
+__all__ = ["check_predictions", "merged", "opened", "systems"]
 
 _PATIENCE = 32 << 20  # bytes; files below take no time worth a progress bar
 
@@ -100,12 +100,19 @@ def _check_saved(source: Source, by: Sequence[str], settings: Settings) -> None:
     }
     odd = [name for name, value in given.items() if value]
     if odd:
-        raise OptionError(
-            where=f"{source.name}, {', '.join(odd)}",
-            expected="predictions",
-            found="a saved result, of which only counts are left",
-            remedy="Leave the option away, or score the predictions again.",
-        )
+        remedy = "Leave the option away, or score the predictions again."
+        raise _only_counts(f"{source.name}, {', '.join(odd)}", remedy)
+
+
+def check_predictions(source: Source, command: str) -> None:
+    """Raise OptionError for a saved result, where a command needs the states themselves."""
+    if is_saved(source):
+        raise _only_counts(source.name, f"Give {command} the predictions themselves.")
+
+
+def _only_counts(where: str, remedy: str) -> OptionError:
+    found = "a saved result, of which only counts are left"
+    return OptionError(where=where, expected="predictions", found=found, remedy=remedy)
 
 
 def _check_protocol(source: Source, results: Sequence[Result], protocol: str) -> None:

@@ -8,6 +8,7 @@ import click
 
 from dsteval.cli.options import coverage_options, form_option, input_options, open_shown, slot_list
 from dsteval.cli.output import emit
+from dsteval.cli.places import check_places
 from dsteval.errors import DstevalError
 from dsteval.render.facts import fact_lines
 from dsteval.render.table import Cell, Table
@@ -35,6 +36,7 @@ def command(
     With --ref also that predictions and reference belong together. What is refused, and why, is what `score`
     would refuse. Below the table stands what is odd about the values, with --ontology also those that it lacks.
     """
+    check_places("out")
     reference = None if ref is None else open_shown(ref)
     listed = slot_list(slots)
     reports, refused = [], 0

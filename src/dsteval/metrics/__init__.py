@@ -11,7 +11,7 @@ from functools import cache
 
 from dsteval.errors import MetricError, unknown
 from dsteval.metrics.base import Counts, Metric, Parameter, total
-from dsteval.metrics.text import split
+from dsteval.metrics.text import HEADINGS, split
 from dsteval.plugins import installed
 from dsteval.protocol import Protocol
 
@@ -41,6 +41,8 @@ def find(name: str) -> Metric:
         metric = installed("metrics")[name].load()
         if isinstance(metric, Metric):
             return metric
+    if (meant := HEADINGS.get(name.upper())) is not None:
+        raise MetricError(f"Unknown metric {name!r}. Did you mean {meant!r}? See: dsteval list metrics.")
     raise MetricError(unknown("metric", name, names(), "dsteval list metrics"))
 
 

@@ -7,7 +7,10 @@ import re
 
 from dsteval.errors import MetricError
 
-__all__ = ["join", "number_text", "split"]
+__all__ = ["HEADINGS", "join", "number_text", "split"]
+
+HEADINGS = {"SA": "SlotAccuracy", "#M1": "JGA", "#M2": "TurnMatch"}
+"""What stands above a column of a table where that is not the metric's name, and the metric."""
 
 _FORM = re.compile(r"([A-Za-z_]\w*)\s*+(?:\(([^()]*)\))?\s*+(?:@\s*+([^@\s]+))?")
 
@@ -39,6 +42,8 @@ def split(text: str) -> tuple[str, dict[str, str], float | None]:
 
 
 def _malformed(text: str) -> MetricError:
+    if (name := HEADINGS.get(text.strip().upper())) is not None:
+        return MetricError(f"Unknown metric {text!r}. Did you mean {name!r}? See: dsteval list metrics.")
     return MetricError(
         where=f"metric {text!r}",
         expected="Name, Name@number or Name(key=value,...)@number",

@@ -13,6 +13,7 @@ import numpy as np
 from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, ReadError, unknown
 from dsteval.intervals import Intervals
+from dsteval.metrics import parse
 from dsteval.metrics.base import Array
 from dsteval.rating.coefficients import COEFFICIENTS, steiger, williams
 from dsteval.rating.fitting import LambdaFit, fit_lambda
@@ -40,7 +41,8 @@ class Coefficient:
 @dataclass(frozen=True)
 class Versus:
     """Two metrics: the difference a - b of their coefficients with its interval, how much they agree with each
-    other, and Williams' and Steiger's tests. What is undefined is None, then ``why`` says why.
+    other (``between``), and Williams' and Steiger's tests. A metric of which less is better is turned round, so
+    that what is compared is how well each agrees with people. What is undefined is None, then ``why`` says why.
     """
 
     a: str
@@ -210,18 +212,20 @@ def _versus(
     drawn: Mapping[str, Array],
     intervals: Intervals,
 ) -> Versus:
-    """Two metrics over the conversations in which both are defined."""
+    """Two metrics over the conversations in which both are defined, each turned so that more is better."""
     both = ~np.isnan(scores[a]) & ~np.isnan(scores[b])
     kept = pairs.without(~both)
+    signs = [-1 if parse(name).lower_is_better else 1 for name in (a, b)]
     one, other = (
-        _at(np.where(both, scores[name], np.nan), kept, coefficient, kept.rating, kept.weight) for name in (a, b)
+        sign * _at(np.where(both, scores[name], np.nan), kept, coefficient, kept.rating, kept.weight)
+        for name, sign in zip((a, b), signs, strict=True)
     )
     shared = COEFFICIENTS["pearson" if coefficient == "pointbiserial" else coefficient](
-        scores[a][both], scores[b][both], None
+        signs[0] * scores[a][both], signs[1] * scores[b][both], None
     )
     # Where only one of them is defined, their own draws are not over the same conversations.
     alike = bool((np.isnan(scores[a]) == np.isnan(scores[b])).all())
-    low, high, _ = _between(drawn[a] - drawn[b] if drawn and alike else None, intervals)
+    low, high, _ = _between(signs[0] * drawn[a] - signs[1] * drawn[b] if drawn and alike else None, intervals)
     why = _no_test(pairs, coefficient, one, other, shared)
     t = p = z = p_steiger = None
     if not why:

@@ -18,7 +18,7 @@ from dsteval.rating.pairs import Pairs, Resample, resamples
 __all__ = ["LambdaFit", "best", "correlations", "fit_lambda", "lambdas", "scores"]
 
 _GRID = 400
-_FLAT = 1e-24
+_ONE_CURVE = 1e-12
 SHOWN = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, math.inf)
 
 
@@ -115,6 +115,8 @@ def fit_lambda(metric: Metric, counts: Counts, pairs: Pairs, intervals: Interval
     curves = scores(metric, counts, numbers)
     if empty := int(np.isnan(curves).any(axis=0).sum()):
         raise MetricError(where=str(metric), expected="conversations with turns", found=f"{empty} without")
+    if np.ptp(curves, axis=0).max() < _ONE_CURVE:
+        raise MetricError("no lambda agrees best: FGA of these conversations is the same at every lambda")
     at = _argmax(pairs, curves)
     if at is None:
         raise MetricError("r is undefined at every lambda: ratings or scores do not vary")

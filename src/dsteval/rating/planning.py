@@ -250,6 +250,9 @@ def plan_lambda(
     crowd, numbers = crowd or Crowd(), lambdas()
     _check_crowd(crowd)
     curves, own = scores(metric, counts, numbers), scores(metric, counts, [true])[0]
+    if np.nanmax(own) - np.nanmin(own) < 1e-12:  # no rating can correlate with it
+        found = f"{own[0]:.3g} in each of {len(own)}"
+        raise OptionError(where="--true-lambda", expected="conversations between which FGA varies", found=found)
     rows: list[LambdaNeed] = []
     needed: dict[int, int | None] = {}
     for number in raters:

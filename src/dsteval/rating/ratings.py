@@ -226,7 +226,9 @@ class Ratings:
 
 
 def table(ratings: Iterable[Rating]) -> Ratings:
-    """The table of ratings. Raises ReadError as ``combined``.
+    """The table of ratings, items and raters in the order of their names: draws do not depend on that of a file.
+
+    Raises ReadError as ``combined``.
 
     >>> table([Rating("a", "anna", 1), Rating("b", "anna", 0), Rating("a", "ben", 1)]).values.tolist()
     [[1.0, 1.0], [0.0, nan]]
@@ -235,8 +237,9 @@ def table(ratings: Iterable[Rating]) -> Ratings:
     items: dict[str, str] = {}
     for one in kept:
         items.setdefault(canonical_id(one.item), one.item)
+    items = dict(sorted(items.items()))
     rows = {key: number for number, key in enumerate(items)}
-    raters = {name: number for number, name in enumerate(dict.fromkeys(one.rater for one in kept))}
+    raters = {name: number for number, name in enumerate(sorted({one.rater for one in kept}))}
     values = np.full((len(rows), len(raters)), np.nan)
     for one in kept:
         values[rows[canonical_id(one.item)], raters[one.rater]] = one.rating

@@ -11,7 +11,7 @@ from typing import Any
 from dsteval.dialogue import Dialogue, Items, Turn, Value
 from dsteval.errors import OptionError, ReadError
 
-__all__ = ["check", "file_name", "sheet", "text_of"]
+__all__ = ["check", "check_sides", "file_name", "sheet", "text_of"]
 
 _RULE = "-" * 22
 _KEYWORD = re.compile(r"(?:Turn|Sys|Usr|GT|PR|Matched)\s*:|-{5,}\s*$")
@@ -47,12 +47,10 @@ def text_of(dialogue: Dialogue) -> str:
 
 def check(dialogue: Dialogue) -> None:
     """Raise ReadError where the text format cannot hold a conversation."""
+    check_sides(dialogue)
     for turn in dialogue.turns:
         where = f"dialogue {dialogue.id!r}, turn {turn.number}"
-        if turn.ref is None or turn.pred is None:
-            expected = "a reference and a predicted state, which the text shows"
-            raise ReadError(where=where, expected=expected, found="one side or none")
-        if dialogue.updates or any(len(dict(items)) < len(items) for items in (turn.ref, turn.pred)):
+        if dialogue.updates or any(len(dict(items)) < len(items) for items in (turn.ref or [], turn.pred or [])):
             found = "updates" if dialogue.updates else "a slot twice"
             raise ReadError(where=where, expected="whole states with each slot once", found=found)
         for text in (turn.system or "", turn.user or ""):
@@ -60,6 +58,15 @@ def check(dialogue: Dialogue) -> None:
             if odd is not None:
                 expected = "utterances without lines that the format takes for its own"
                 raise ReadError(where=where, expected=expected, found=repr(odd[:40]))
+
+
+def check_sides(dialogue: Dialogue) -> None:
+    """Raise ReadError for a turn of which a rater would not see both states."""
+    for turn in dialogue.turns:
+        if turn.ref is None or turn.pred is None:
+            where = f"dialogue {dialogue.id!r}, turn {turn.number}"
+            expected = "a reference and a predicted state, which the text shows"
+            raise ReadError(where=where, expected=expected, found="one side or none")
 
 
 def nested(items: Items) -> dict[str, Any]:

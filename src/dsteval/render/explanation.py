@@ -29,16 +29,22 @@ _STYLE = {"right": "dim", "missed": "red", "spurious": "magenta", "wrong": "yell
 _OUTCOME = {"exact": "green", "type 1": "bold red", "type 2": "yellow"}
 
 
-def show_explanation(explanation: Explanation, file: IO[str] | None = None) -> None:
-    """Print the dialogue turn by turn: utterances, both states, and what each wrong slot is."""
+def show_explanation(
+    explanation: Explanation, file: IO[str] | None = None, whole: Explanation | None = None
+) -> None:
+    """Print the dialogue turn by turn: utterances, both states, and what each wrong slot is.
+
+    The heading tells the numbers of ``whole``, where not all of its turns are shown.
+    """
     out = console(file or sys.stdout)
 
     def line(*pieces: str | tuple[str, str], style: str = "") -> None:
         out.print(Text.assemble(*pieces, style=style))
 
-    rights = sum(turn.outcome == "exact" for turn in explanation.turns)
-    mean = sum(turn.weight for turn in explanation.turns) / max(1, len(explanation.turns))
-    told = f"{rights} of {len(explanation.turns)} turns right, {explanation.metric} {100 * mean:.2f}"
+    turns = (whole or explanation).turns
+    rights = sum(turn.outcome == "exact" for turn in turns)
+    mean = sum(turn.weight for turn in turns) / max(1, len(turns))
+    told = f"{rights} of {len(turns)} turns right, {explanation.metric} {100 * mean:.2f}"
     head = "  ".join(map(_clean, (explanation.system, explanation.protocol, told)))
     line((_clean(explanation.dialogue), "bold"), f"  {head}")
     lines = [one for turn in explanation.turns for one in _lines(turn)]

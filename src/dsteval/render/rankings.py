@@ -7,6 +7,7 @@ import math
 from dsteval.planning import Plan
 from dsteval.rankings import Discrimination, LambdaRanking, ProtocolRanking, ResampleRanking
 from dsteval.references import Change, Example, ReferenceChange
+from dsteval.render.scores import in_unit, scale_of
 from dsteval.render.table import Cell, Table
 from dsteval.repeats import Repeats
 
@@ -49,10 +50,11 @@ def _between(low: float, high: float) -> str:
 
 def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
     """Value and rank of each system under each protocol, how often each leads, and protocols that do not apply."""
+    scale = scale_of(ranking.metric)
     columns = ["protocol", *ranking.systems, "tau", "order that changes"]
     rows: list[list[Cell]] = []
     for one in ranking.protocols:
-        cells = (f"{_points(value)} ({rank})" for value, rank in zip(one.values, one.ranks, strict=True))
+        cells = (f"{_points(value, scale)} ({rank})" for value, rank in zip(one.values, one.ranks, strict=True))
         tau = None if one.tau is None else f"{one.tau:.2f}"
         rows.append([one.protocol, *cells, tau, ", ".join(f"{a}/{b}" for a, b in one.swapped)])
     firsts: list[Cell] = [
@@ -61,7 +63,8 @@ def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
         "",
         "",
     ]
-    note = f"{ranking.metric} in per cent (rank); tau and changes against {ranking.base}; ties share a lead"
+    unit = f"{ranking.metric} in per cent" if scale == 100 else ranking.metric
+    note = f"{unit} (rank); tau and changes against {ranking.base}; ties share a lead"
     right = frozenset(range(1, len(columns) - 1))
     tables = [Table(columns, [*rows, firsts], right, f"{ranking.metric} under every protocol", [note])]
     if ranking.not_applicable:
@@ -83,11 +86,12 @@ def resample_tables(ranking: ResampleRanking) -> list[Table]:
     ranks = ["best", *(f"rank {number}" for number in range(2, 1 + len(ranking.systems)))]
     columns = ["metric", "system", "value", *ranks]
     rows: list[list[Cell]] = []
-    notes = [f"per cent; shares of {ranking.resamples} resamples of {ranking.dialogues} dialogues, ties shared"]
+    unit = in_unit("per cent", [one.metric for one in ranking.metrics])
+    notes = [f"{unit}; shares of {ranking.resamples} resamples of {ranking.dialogues} dialogues, ties shared"]
     for one in ranking.metrics:
         for place, (system, value) in enumerate(zip(ranking.systems, one.values, strict=True)):
             own = [None] * len(ranks) if one.ranks is None else map(_points, one.ranks[place])
-            rows.append([one.metric, system, _points(value), *own])
+            rows.append([one.metric, system, _points(value, scale_of(one.metric)), *own])
         notes += [f"{one.metric}: {one.note}"] if one.note else []
         notes += [f"{one.metric}: {one.dropped} resamples undefined and left out"] if one.dropped else []
     return [Table(columns, rows, frozenset(range(2, len(columns))), "Ranks over resamples", notes)]
@@ -101,26 +105,34 @@ def discrimination_tables(found: Discrimination) -> list[Table]:
         plain = [f"{one.separated} / {one.compared}", _points(one.share)]
         shares.append([one.metric, *plain, f"{one.separated_holm} / {one.compared}", _points(one.share_holm)])
         for pair in one.pairs:
-            difference = _difference(pair.difference, pair.low, pair.high)
+            difference = _difference(one.metric, pair.difference, pair.low, pair.high)
             pairs.append([one.metric, pair.a, pair.b, *difference, _p(pair.p), _p(pair.p_holm)])
     told = f"pairs told apart at {100 * found.alpha:g} %, paired bootstrap, {found.resamples} resamples"
     notes = [f"{told}; {found.dialogues} dialogues, {found.turns} turns", *([found.note] if found.note else [])]
+    unit = in_unit("differences in points", [one.metric for one in found.metrics])
+    remarks = [
+        f"{one.metric}, {pair.a} and {pair.b}: {pair.note}"
+        for one in found.metrics
+        for pair in one.pairs
+        if pair.note
+    ]
     columns = ["metric", "pairs", "%", "Holm", "% (Holm)"]
     listed = ["metric", "a", "b", "a - b", "interval", "p", "p (Holm)"]
     return [
         Table(columns, shares, _numbers(columns), "Discriminative power", notes),
-        Table(listed, pairs, frozenset({3, 4, 5, 6}), "Pairs", ["differences in points"]),
+        Table(listed, pairs, frozenset({3, 4, 5, 6}), "Pairs", [unit, *remarks]),
     ]
 
 
 def repeats_tables(found: Repeats) -> list[Table]:
     """Mean and deviation over runs, and how the runs agree."""
     columns = ["metric", "mean", "deviation", "min", "max", *found.runs]
-    rows: list[list[Cell]] = [
-        [one.metric, *map(_points, (one.mean, one.deviation, one.low, one.high)), *map(_points, one.values)]
-        for one in found.metrics
-    ]
-    told = f"per cent; {len(found.runs)} runs, {found.dialogues} dialogues, {found.turns} turns"
+    rows: list[list[Cell]] = []
+    for one in found.metrics:
+        numbers = (one.mean, one.deviation, one.low, one.high, *one.values)
+        rows.append([one.metric, *(_points(number, scale_of(one.metric)) for number in numbers)])
+    unit = in_unit("per cent", [one.metric for one in found.metrics])
+    told = f"{unit}; {len(found.runs)} runs, {found.dialogues} dialogues, {found.turns} turns"
     notes = [f"{told}; deviation between runs, n - 1"]
     notes += [f"{one.metric}: {one.dropped} runs undefined and left out" for one in found.metrics if one.dropped]
     tables = [Table(columns, rows, _numbers(columns), "Runs", notes + ([found.note] if found.note else []))]
@@ -145,7 +157,8 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
     a, b = found.references
     columns = ["metric", a, b, f"{b} - {a}", "interval", "p"]
     rows = [_changed(one) for one in found.metrics]
-    told = f"per cent; {found.dialogues} dialogues, {found.turns} turns, protocol {found.protocol}"
+    unit = in_unit("per cent", [one.metric for one in found.metrics])
+    told = f"{unit}; {found.dialogues} dialogues, {found.turns} turns, protocol {found.protocol}"
     share = _points(found.relabelled / found.turns)
     notes = [f"{told}; the references differ at {found.relabelled} turns ({share} %)"]
     notes += [f"{one.metric}: {one.note}" for one in found.metrics if one.note]
@@ -167,8 +180,8 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
 
 
 def _changed(one: Change) -> list[Cell]:
-    values = [_points(one.a.value), _points(one.b.value)]
-    return [one.metric, *values, *_difference(one.difference, one.low, one.high), _p(one.p)]
+    values = [_points(side.value, scale_of(one.metric)) for side in (one.a, one.b)]
+    return [one.metric, *values, *_difference(one.metric, one.difference, one.low, one.high), _p(one.p)]
 
 
 def _place(example: Example | None) -> list[Cell]:
@@ -181,9 +194,15 @@ def plan_tables(found: Plan) -> list[Table]:
     """Standard errors, and what each pair needs."""
     columns = ["metric", "system", "value", "error", "sigma"]
     rows: list[list[Cell]] = [
-        [one.metric, one.system, *map(_points, (one.value, one.error, one.sigma))] for one in found.systems
+        [
+            one.metric,
+            one.system,
+            *(_points(value, scale_of(one.metric)) for value in (one.value, one.error, one.sigma)),
+        ]
+        for one in found.systems
     ]
-    told = f"points; error with {found.dialogues} dialogues, sigma that of one: error = sigma / sqrt(dialogues)"
+    unit = in_unit("points", [one.metric for one in found.systems])
+    told = f"{unit}; error with {found.dialogues} dialogues, sigma that of one: error = sigma / sqrt(dialogues)"
     notes = list(
         dict.fromkeys([told, *(f"{one.metric}, {one.system}: {one.note}" for one in found.systems if one.note)])
     )
@@ -191,15 +210,13 @@ def plan_tables(found: Plan) -> list[Table]:
     if not found.pairs:
         return tables
     listed = ["metric", "a", "b", "a - b", "sigma", "to tell", "dialogues", "can tell"]
-    pairs: list[list[Cell]] = [
-        [
-            *(one.metric, one.a, one.b, _points(one.difference, sign=True), _points(one.sigma)),
-            *(_points(one.target), one.needed, _points(one.detectable)),
-        ]
-        for one in found.pairs
-    ]
+    pairs: list[list[Cell]] = []
+    for one in found.pairs:
+        scale = scale_of(one.metric)
+        known = [one.metric, one.a, one.b, _points(one.difference, scale, sign=True), _points(one.sigma, scale)]
+        pairs.append([*known, _points(one.target, scale), one.needed, _points(one.detectable, scale)])
     told = (
-        f"dialogues: to tell a difference of so many points at {100 * found.alpha:g} % in {100 * found.power:g} % "
+        f"dialogues: to tell a difference of that size at {100 * found.alpha:g} % in {100 * found.power:g} % "
         f"of all tries; can tell: the smallest difference that {found.dialogues} dialogues tell"
     )
     notes = [told, *(f"{one.metric}, {one.a} and {one.b}: {one.note}" for one in found.pairs if one.note)]
@@ -210,17 +227,19 @@ def _numbers(columns: list[str]) -> frozenset[int]:
     return frozenset(range(1, len(columns)))
 
 
-def _points(value: float | None, sign: bool = False) -> str | None:
+def _points(value: float | None, scale: int = 100, *, sign: bool = False) -> str | None:
     if value is None or math.isnan(value):
         return None
-    return f"{100 * value:{'+' if sign else ''}.2f}"
+    return f"{scale * value:{'+' if sign else ''}.2f}"
 
 
-def _difference(difference: float | None, low: float | None, high: float | None) -> list[Cell]:
-    """A difference and its interval, in points."""
+def _difference(metric: str, difference: float | None, low: float | None, high: float | None) -> list[Cell]:
+    """A difference and its interval, in points or the metric's own unit."""
+    scale = scale_of(metric)
+    shown = _points(difference, scale, sign=True)
     if low is None or high is None:
-        return [_points(difference, sign=True), None]
-    return [_points(difference, sign=True), f"{100 * low:+.2f} .. {100 * high:+.2f}"]
+        return [shown, None]
+    return [shown, f"{scale * low:+.2f} .. {scale * high:+.2f}"]
 
 
 def _p(p: float | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dsteval.metrics import parse
+from dsteval.metrics.text import HEADINGS
 from dsteval.render.table import Cell, Table
 from dsteval.result import Result, Score, SliceScores
 
@@ -38,8 +39,8 @@ def scores_table(results: Sequence[Result], paper: bool) -> Table:
     return Table(columns, rows, right, notes=notes, tidy=_tidy(results), narrow=narrow)
 
 
-_COUNTS = {"JGA": "#M1", "TurnMatch": "#M2"}
-_SHORT = {"SlotAccuracy": "SA"}
+_COUNTS = {name: short for short, name in HEADINGS.items() if short.startswith("#")}
+_SHORT = {name: short for short, name in HEADINGS.items() if not short.startswith("#")}
 
 
 def _heading(metric: str) -> str:
@@ -50,16 +51,22 @@ def _between(score: Score) -> str | None:
     """The interval, in the unit of the table."""
     if score.low is None or score.high is None:
         return None
-    return f"{_scale(score) * score.low:.2f}\N{EN DASH}{_scale(score) * score.high:.2f}"
+    return f"{scale_of(score.metric) * score.low:.2f}\N{EN DASH}{scale_of(score.metric) * score.high:.2f}"
 
 
-def _scale(score: Score) -> int:
-    """100 for a metric that is shown in per cent."""
-    return 100 if parse(score.metric).percent else 1
+def scale_of(metric: str) -> int:
+    """What a metric's numbers are shown times: 100 for one in per cent."""
+    return 100 if parse(metric).percent else 1
+
+
+def in_unit(unit: str, metrics: Sequence[str]) -> str:
+    """The unit of a table's numbers, and the metrics that have another."""
+    odd = [metric for metric in dict.fromkeys(metrics) if scale_of(metric) == 1]
+    return f"{unit}, but {', '.join(odd)}" if odd else unit
 
 
 def _percent(score: Score) -> str | None:
-    return None if score.value is None else f"{_scale(score) * score.value:.2f}"
+    return None if score.value is None else f"{scale_of(score.metric) * score.value:.2f}"
 
 
 def _notes(results: Sequence[Result], paper: bool) -> list[str]:
@@ -83,8 +90,7 @@ def _notes(results: Sequence[Result], paper: bool) -> list[str]:
     for block, names in shared.items():
         first, *rest = block.split("\n")
         notes += [f"{', '.join(names)}: {first}", *(f"  {line}" for line in rest)]
-    odd = [score.metric for score in results[0].scores if not parse(score.metric).percent]
-    unit = f"per cent, but {', '.join(odd)}" if odd else "per cent"
+    unit = in_unit("per cent", [score.metric for score in results[0].scores])
     notes.append("; ".join([unit, *_sure(results), *(_legend(results) if paper else [])]))
     return notes
 

@@ -46,7 +46,8 @@ def paired_bootstrap(values_a: Array, values_b: Array, point_a: float, point_b: 
     Formula: p = min(1, 2 (1 + k) / (1 + n)), k the smaller of the numbers of the n differences that are <= 0 and
     >= 0. This is the level at which the percentile interval comes to touch 0, so that the interval and the p say
     the same; it is never 0, and 1 for a system against itself. Differs from scripts that shift the differences
-    to mean 0 first: equal for symmetric ones. Resamples in which either system is undefined are dropped.
+    to mean 0 first: equal for symmetric ones. Resamples in which either system is undefined are left out of the
+    interval; in n and k they count as differences of 0, or what one dialogue alone defines would look certain.
 
     For a BCa interval of the difference use ``bca`` with differences of values, points and leave-one-out values.
 
@@ -61,8 +62,8 @@ def paired_bootstrap(values_a: Array, values_b: Array, point_a: float, point_b: 
     difference = point_a - point_b
     if math.isnan(difference) or not found.resamples_used:
         return Paired(difference, found, math.nan)
-    smaller = min(int((differences <= TOLERANCE).sum()), int((differences >= -TOLERANCE).sum()))
-    return Paired(difference, found, min(1.0, 2 * (1 + smaller) / (1 + found.resamples_used)))
+    smaller = min(int((differences <= TOLERANCE).sum()), int((differences >= -TOLERANCE).sum())) + found.dropped
+    return Paired(difference, found, min(1.0, 2 * (1 + smaller) / (1 + len(differences))))
 
 
 def padded(counts_a: Counts, counts_b: Counts) -> tuple[Counts, Counts]:

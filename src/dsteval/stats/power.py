@@ -57,7 +57,11 @@ def needed(sigma: float, difference: float, alpha: float = 0.05, power: float = 
     factor = _factor(sigma, alpha, power)
     if not 0 < difference < math.inf:
         raise OptionError(where="difference", expected="a number above 0", found=str(difference))
-    return max(2, math.ceil((factor * sigma / difference) ** 2))
+    try:
+        return max(2, math.ceil((factor * sigma / difference) ** 2))
+    except OverflowError:
+        found = str(difference)
+        raise OptionError(where="difference", expected="one that dialogues can tell", found=found) from None
 
 
 def detectable(sigma: float, dialogues: int, alpha: float = 0.05, power: float = 0.8) -> float:

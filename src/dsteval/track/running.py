@@ -164,9 +164,12 @@ class _Tracking:
                 before = self._taken(returned, before)
                 states.append(_plain(before))
                 self.tick(len(states))
-        except (Exception, SystemExit, _TimeUp) as error:
-            told = str(error) if isinstance(error, DstevalError) else _told(error)
-            return Failure(dialogue.id, dialogue.turns[len(states)].number, told, traceback.format_exc())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            # A tracker's exit, a cancelled task or a generator that was closed is its own affair: the run goes on.
+            told = _told(error)
+            return Failure(dialogue.id, dialogue.turns[len(states)].number, told, _trace(error))
         return states
 
     def _given(self, dialogue: Dialogue, states: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -244,7 +247,24 @@ def _of_type(value: object) -> str:
 
 
 def _told(error: BaseException) -> str:
-    """An error in one line."""
+    """An error in one line: its type alone where it cannot say more."""
     name = "" if isinstance(error, _TimeUp) else type(error).__name__
-    first = str(error).strip().split("\n")[0]
+    try:
+        if isinstance(error, DstevalError):
+            return str(error)
+        first = str(error).strip().split("\n")[0]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a tracker's own exception, whose __str__ is its code too
+        return name
     return ": ".join(filter(None, (name, first)))
+
+
+def _trace(error: BaseException) -> str:
+    """The traceback, or nothing where the error's own methods do not let it be written."""
+    try:
+        return "".join(traceback.format_exception(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return ""
