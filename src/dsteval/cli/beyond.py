@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from dsteval.cli.options import OneOf, open_named, open_shown
-from dsteval.cli.systems import systems
+from dsteval.cli.systems import check_predictions, systems
 from dsteval.comparison import intervals_of
 from dsteval.errors import OptionError
 from dsteval.evaluation import Settings
@@ -23,7 +23,6 @@ from dsteval.render.scores import scale_of
 from dsteval.render.table import Table
 from dsteval.repeats import repeated
 from dsteval.result import SCHEMA, Result
-from dsteval.saved import is_saved
 
 __all__ = ["added", "beyond_options", "runs", "two_refs"]
 
@@ -67,9 +66,7 @@ def added(
     if "protocols" in wanted["over"]:
         named = {name or system_name(Path(path).name): open_shown(path) for name, path in map(open_named, files)}
         for source in named.values():
-            if is_saved(source):
-                remedy = "Other protocols need the predictions themselves."
-                raise OptionError(source.name, expected="predictions", found="a saved result", remedy=remedy)
+            check_predictions(source, "--over protocols")
         reference = None if ref is None else open_shown(ref)
         by_protocol = [over_protocols(reference, named, one, **settings) for one in metrics or ["JGA"]]
         for one in by_protocol:

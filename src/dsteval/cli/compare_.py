@@ -40,9 +40,7 @@ from dsteval.saved import is_saved, load
 __all__ = ["command"]
 
 # What only the comparison of systems has a use for, and neither runs nor two references.
-_BESIDE = (
-    *("against", "fail_below", "baselines", "over", "power", "discriminate", "difference", "test", "common"),
-)
+_BESIDE = ["against", "fail_below", "baselines", "over", "power", "discriminate", "difference", "test", "common"]
 
 
 @click.command("compare")

@@ -17,10 +17,24 @@ from dsteval.errors import OptionError
 __all__ = ["check_inputs", "check_places", "typed"]
 
 # The parameters, of any command, that may name what is read.
-_INPUTS = (
-    *("files", "file", "source", "items", "other", "ref", "against", "rated", "key"),
-    *("variants", "ontology", "schema", "train_schema", "slots", "protocol", "only"),
-)
+_INPUTS = [
+    "files",
+    "file",
+    "source",
+    "items",
+    "other",
+    "ref",
+    "against",
+    "rated",
+    "key",
+    "variants",
+    "ontology",
+    "schema",
+    "train_schema",
+    "slots",
+    "protocol",
+    "only",
+]
 
 
 def check_places(*outputs: str) -> None:
