@@ -107,3 +107,12 @@ def test_two_fields_of_one_file(tmp_path: Path) -> None:
 )
 def test_refusals(arguments: list[str | Path], said: str) -> None:
     assert said in refusal_of("compare", *arguments)
+
+
+def test_files_of_one_name_keep_apart_under_protocols(tmp_path: Path) -> None:
+    for folder, file in (("a", FILES[0]), ("b", FILES[1])):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.jsonl").write_bytes(Path(file).read_bytes())
+    files = [tmp_path / "a/x.jsonl", tmp_path / "b/x.jsonl"]
+    found = document("compare", *files, "--ref", REF, "--metric", "JGA", "--over", "protocols")
+    assert found["over_protocols"][0]["systems"] == [one["name"] for one in found["systems"]] == ["a/x", "b/x"]

@@ -21,7 +21,7 @@ class Coverage:
     """Which dialogues and turns of the reference were scored, and which have no partner.
 
     ``missing`` are reference dialogues without prediction, ``extra`` predicted dialogues without reference,
-    ``left_out`` those that the protocol, or --missing skip, leaves out. `differs`` counts the turns where the
+    ``left_out`` those that the protocol, or --missing skip, leaves out. ``differs`` counts the turns where the
     reference given separately and the one inside the predictions' file are not the same.
     """
 

@@ -80,7 +80,7 @@ class Comparison:
         for one in self.systems:
             cells = [html.cell(one.name)]
             for name in names:
-                value, scale = one[name].value, 100 if parse(name).percent else 1
+                value, scale = one[name].value, parse(name).scale
                 text = "" if value is None else f"{scale * value:.2f}"
                 cells.append(html.cell(text, bold=one.name in best[name]))
             rows.append(cells)
@@ -243,7 +243,7 @@ def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None)
 def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
     """The dialogues that all systems have, and what was left out for that.
 
-    They stand in the systems' order where that is one, else sorted, so that it does not matter who comes first.
+    They stand in the order of their ids, in which dialogues are drawn.
     Raises AlignmentError where systems cover different dialogues and ``common`` is not asked for.
     """
     held = [dict(zip(map(canonical_id, one.dialogues), one.turns, strict=True)) for one in results]

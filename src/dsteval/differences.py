@@ -12,7 +12,7 @@ from dsteval.intervals import Intervals
 from dsteval.metrics import Counts, Metric, parse, total
 from dsteval.metrics.base import Array
 from dsteval.metrics.dialogue_match import DialogueMatch
-from dsteval.result import Result
+from dsteval.result import Result, or_none
 from dsteval.stats.bootstrap import TOLERANCE, Interval, bca, jackknife
 from dsteval.stats.paired import Paired, holm, mcnemar, padded, paired_bootstrap, permutation
 
@@ -45,7 +45,7 @@ class Difference:
     @property
     def scale(self) -> int:
         """What the numbers are shown times: 100, points, where the metric is one in per cent."""
-        return 100 if parse(self.metric).percent else 1
+        return parse(self.metric).scale
 
     @property
     def worse(self) -> str:
@@ -109,11 +109,7 @@ def differences(pairs: Sequence[tuple[Result, Result]], shared: Shared, test: st
 def _with_holm(found: list[Difference]) -> Iterator[Difference]:
     adjusted = holm([math.nan if one.p is None else one.p for one in found])
     for one, p in zip(found, adjusted, strict=True):
-        yield replace(one, p_holm=_number(p))
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+        yield replace(one, p_holm=or_none(p))
 
 
 def _difference(text: str, a: Result, b: Result, shared: Shared, test: str) -> Difference:
@@ -128,7 +124,7 @@ def _difference(text: str, a: Result, b: Result, shared: Shared, test: str) -> D
         p = permutation(*counts, metric.value, shared.resamples, shared.seed).p
     alike = "alike in every dialogue" if np.array_equal(*counts) else ""
     note = "; ".join(filter(None, (alike, found.note)))
-    return replace(found, test=f"paired-{test}", p=_number(p), note=note)
+    return replace(found, test=f"paired-{test}", p=or_none(p), note=note)
 
 
 def _match(a: Result, b: Result, shared: Shared) -> Difference:
@@ -157,7 +153,7 @@ def _measured(
     note = told(paired.interval)
     if shared.level is None:
         return replace(found, note=note), paired.p
-    low, high, error = (_number(value) for value in paired.interval[:3])
+    low, high, error = (or_none(value) for value in paired.interval[:3])
     return replace(found, low=low, high=high, error=error, note=note), paired.p
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "check_names",
     "keep_dialogues",
     "label_of",
+    "open_again",
     "open_input",
     "open_source",
     "read_predictions",
@@ -64,6 +65,14 @@ def open_input(value: Input, name: str) -> Source | Iterable[Dialogue]:
     if isinstance(first, Dialogue):
         return chain([first], items)
     return Source.of(name, [] if first is None else [first, *items])
+
+
+def open_again(value: Input, name: str) -> Source:
+    """A source that can be gone through more than once. Raises OptionError for an iterator."""
+    source = open_input(value, name)
+    if isinstance(source, Source):
+        return source
+    raise OptionError(where=name, expected="a file or a dictionary", found="an iterator, which ends")
 
 
 def system_name(label: str) -> str:

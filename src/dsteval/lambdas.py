@@ -14,7 +14,7 @@ from dsteval.errors import MetricError
 from dsteval.metrics import parse, total
 from dsteval.metrics.base import Array
 from dsteval.metrics.fga import FGA
-from dsteval.result import Result
+from dsteval.result import Result, finite
 from dsteval.rows import check_same_rows
 from dsteval.stats.bootstrap import TOLERANCE
 from dsteval.stats.ranking import Lead, crossings, curve, intervals_of_winner
@@ -71,13 +71,9 @@ class LambdaRanking:
     def to_dict(self) -> dict[str, Any]:
         """The ranking as JSON has it, with infinity as the text ``inf``."""
         found = asdict(self)
-        found["lambdas"] = list(map(_finite, self.lambdas))
-        found["leaders"] = [{**asdict(one), "high": _finite(one.high)} for one in self.leaders]
+        found["lambdas"] = list(map(finite, self.lambdas))
+        found["leaders"] = [{**asdict(one), "high": finite(one.high)} for one in self.leaders]
         return found
-
-
-def _finite(number: float) -> float | str:
-    return "inf" if math.isinf(number) else number
 
 
 def over_lambda(

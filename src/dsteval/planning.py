@@ -12,7 +12,7 @@ from dsteval.errors import OptionError
 from dsteval.intervals import Intervals
 from dsteval.metrics import Metric
 from dsteval.metrics.base import Array
-from dsteval.result import Result
+from dsteval.result import Result, or_none
 from dsteval.rows import Rows, rows
 from dsteval.stats.bootstrap import percentile, too_few
 from dsteval.stats.power import detectable, influence, needed, sigma
@@ -118,10 +118,6 @@ def _check_asked(metric: Metric, difference: float | None) -> None:
         raise OptionError(where="difference", expected=f"at most 100 points for {metric}", found=found)
 
 
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else number
-
-
 def _why_not(lined: Rows, point: float, own: float) -> str:
     """Why there is no sigma."""
     if not math.isnan(own):
@@ -137,10 +133,10 @@ def _system(
 ) -> PlannedSystem:
     own = math.nan if moved is None else sigma(moved)
     found = None if drawn is None else percentile(drawn, 0.95)
-    error = None if found is None else _known(found.error)
+    error = None if found is None else or_none(found.error)
     dropped = found.dropped if found is not None else 0
     note = _why_not(lined, point, own) or (f"{dropped} resamples undefined and left out" if dropped else "")
-    return PlannedSystem(text, lined.systems[place], _known(point), error, _known(own), note)
+    return PlannedSystem(text, lined.systems[place], or_none(point), error, or_none(own), note)
 
 
 def _pair(
@@ -151,7 +147,7 @@ def _pair(
     own = math.nan if one is None or other is None else sigma(one - other)
     a, b = (lined.systems[place] for place in pair)
     note = _why_not(lined, difference, own)
-    return PlannedPair(text, a, b, _known(difference), _known(own), None, None, None, note)
+    return PlannedPair(text, a, b, or_none(difference), or_none(own), None, None, None, note)
 
 
 def _planned(pair: PlannedPair, dialogues: int, asked: float | None, alpha: float, power: float) -> PlannedPair:

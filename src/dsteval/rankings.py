@@ -15,14 +15,14 @@ from dsteval import readers
 from dsteval.differences import bootstrapped, told
 from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, unknown
 from dsteval.evaluation import Settings, evaluate
-from dsteval.inputs import Input, keep_dialogues, open_input, read_predictions, read_references
+from dsteval.inputs import Input, keep_dialogues, open_again, read_predictions, read_references
 from dsteval.intervals import Intervals
 from dsteval.lambdas import LambdaRanking, over_lambda
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.base import Array
 from dsteval.prepare import written_states
 from dsteval.readers import Source
-from dsteval.result import Result
+from dsteval.result import Result, or_none
 from dsteval.rows import Rows, rows
 from dsteval.stats import paired, ranking
 from dsteval.stats.bootstrap import TOLERANCE, too_few
@@ -99,8 +99,8 @@ def over_protocols(
     """
     if len(systems) < 2:
         raise OptionError(where="systems", expected="2 or more", found=str(len(systems)))
-    reference = _opened(ref, "reference")
-    sources = {name: _opened(one, name) for name, one in systems.items()}
+    reference = None if ref is None else open_again(ref, "reference")
+    sources = {name: open_again(one, name) for name, one in systems.items()}
     slots = _reference_slots(reference, sources, options)
     quiet = options | Settings(ci=None, changes=False)
     values: dict[str, tuple[float, ...]] = {}
@@ -133,22 +133,12 @@ def _chosen(wanted: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys((BASE, *(known if wanted is None else wanted))))
 
 
-def _opened(value: Input | None, name: str) -> Source | None:
-    source = None if value is None else open_input(value, name)
-    if isinstance(source, Source | None):
-        return source
-    raise OptionError(where=name, expected="a file or a dictionary", found="an iterator, which ends")
-
-
-def _reference_slots(
-    reference: Source | None, sources: Mapping[str, Source | None], options: Settings
-) -> frozenset[str]:
+def _reference_slots(reference: Source | None, sources: Mapping[str, Source], options: Settings) -> frozenset[str]:
     """The slots of the reference; files are read here, once for all protocols."""
     field = options.get("ref_field")
     own = readers.Options(options.get("updates", False), field if reference is None else None)
     held = []
     for source in sources.values():
-        assert source is not None
         keep_dialogues(source, options.get("format"), own)
         held.append(read_predictions(source, options.get("format"), own))
     if reference is not None:
@@ -165,14 +155,13 @@ def _reference_slots(
 def _value(
     name: str,
     reference: Source | None,
-    source: Source | None,
+    source: Source,
     metric: str | Metric,
     slots: frozenset[str],
     system: str,
     options: Settings,
 ) -> float:
     """One system's value; raises where the protocol does not apply."""
-    assert source is not None
     result = evaluate(reference, source, metrics=[metric], protocol=name, name=system, **options)
     found = result.scores[0]
     if found.value is None:
@@ -378,13 +367,15 @@ def _separation(
     adjusted = paired.holm(plain)
     pairs = []
     for (a, b, note, numbers), holm in zip(tests, adjusted, strict=True):
-        difference, low, high, p = map(_known, numbers)
-        pairs.append(Pair(lined.systems[a], lined.systems[b], difference, low, high, p, _known(holm), note))
+        difference, low, high, p = map(or_none, numbers)
+        pairs.append(Pair(lined.systems[a], lined.systems[b], difference, low, high, p, or_none(holm), note))
     share, after = (ranking.discriminative_power(values, alpha) for values in (plain, adjusted))
     return Separation(
-        text, tuple(pairs), share.pairs, share.separated, _known(share.share), after.separated, _known(after.share)
+        text,
+        tuple(pairs),
+        share.pairs,
+        share.separated,
+        or_none(share.share),
+        after.separated,
+        or_none(after.share),
     )
-
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else number

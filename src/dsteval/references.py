@@ -13,7 +13,7 @@ from dsteval.dialogue import canonical_id
 from dsteval.differences import bootstrapped, told
 from dsteval.errors import OptionError, ProtocolError
 from dsteval.evaluation import Evaluation, Settings, evaluate
-from dsteval.inputs import Input, keep_dialogues, label_of, open_input, system_name
+from dsteval.inputs import Input, keep_dialogues, label_of, open_again, system_name
 from dsteval.metrics import Metric
 from dsteval.outcomes import Outcomes
 from dsteval.prepare import Prepared, State, value_text
@@ -124,12 +124,12 @@ def two_references(
     odd = sorted(set(ref_fields or {}) - set(refs))
     if odd:
         raise OptionError(where="ref_fields", expected=f"one of {', '.join(refs)}", found=odd[0])
-    source = _opened(pred, "predictions")
+    source = open_again(pred, "predictions")
     chosen = load(protocol) if isinstance(protocol, str) else protocol
     sides: list[tuple[Result, dict[str, Prepared]]] = []
     for label, ref in refs.items():
         own = options | Settings(ref_field=(ref_fields or {}).get(label, options.get("ref_field")))
-        sides.append(_side(source, None if ref is None else _opened(ref, label), chosen, metrics, label, own))
+        sides.append(_side(source, None if ref is None else open_again(ref, label), chosen, metrics, label, own))
     (first, states_a), (second, states_b) = sides
     changes = _changes((first, second), Evaluation(chosen, **options))
     relabelled, slots = _slots((first, second), (states_a, states_b))
@@ -149,13 +149,6 @@ def two_references(
         slots,
         tuple(notes),
     )
-
-
-def _opened(value: Input, name: str) -> Source:
-    source = open_input(value, name)
-    if isinstance(source, Source):
-        return source
-    raise OptionError(where=name, expected="a file or a dictionary", found="an iterator, which ends")
 
 
 def _side(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from dsteval.errors import AlignmentError, first_few
 from dsteval.metrics import Metric
 from dsteval.metrics.base import Array
 from dsteval.outcomes import Outcomes
-from dsteval.result import Result
+from dsteval.result import Result, or_none
 from dsteval.rows import places, rows
 from dsteval.stats.runs import agreement, spread
 
@@ -98,18 +97,14 @@ def _repeated(text: str, points: Sequence[float]) -> Repeated:
     found = spread(values)
     defined = values[~np.isnan(values)]
     low, high = (float(defined.min()), float(defined.max())) if len(defined) else (None, None)
-    told = tuple(map(_known, points))
-    return Repeated(text, told, _known(found.mean), _known(found.deviation), low, high, found.dropped)
-
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else number
+    told = tuple(map(or_none, points))
+    return Repeated(text, told, or_none(found.mean), or_none(found.deviation), low, high, found.dropped)
 
 
 def _agreed(right: Sequence[Array]) -> Agreed:
     found = agreement(np.stack(right))
     pairs = tuple(tuple(map(float, row)) for row in found.pairs)
-    return Agreed(pairs, found.mean, _known(found.kappa), found.right_in_all, found.right_in_any)
+    return Agreed(pairs, found.mean, or_none(found.kappa), found.right_in_all, found.right_in_any)
 
 
 def _placed(results: Sequence[Result]) -> list[tuple[Result, Array]]:

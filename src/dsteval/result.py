@@ -196,7 +196,7 @@ class Result:
         """Value, interval and what was counted, as texts; the reason in the place of the last if undefined."""
         if score.value is None:
             return "undefined", "", score.why
-        scale = 100 if self.metrics[score.metric].percent else 1
+        scale = self.metrics[score.metric].scale
         counted = f"{score.total}" if score.count is None else f"{score.count} / {score.total}"
         between = ""
         if score.low is not None and score.high is not None:
@@ -234,6 +234,16 @@ def _trimmed(row: list[float]) -> list[float]:
 def document(results: Iterable[Result], keep: bool = False) -> dict[str, Any]:
     """The JSON document of several systems; ``keep`` puts the counts per dialogue in, for ``saved.load``."""
     return {"schema": SCHEMA, "systems": [result.system(keep) for result in results], "comparisons": []}
+
+
+def or_none(number: float) -> float | None:
+    """What is undefined: NaN inside, None outside."""
+    return None if math.isnan(number) else number
+
+
+def finite(value: Any) -> Any:
+    """A value as JSON can have it: infinity is the text ``inf``."""
+    return "inf" if isinstance(value, float) and math.isinf(value) else value
 
 
 def to_json(value: Any, indent: int = 2) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from dsteval.cli.options import OneOf, open_named, open_shown
-from dsteval.cli.systems import check_predictions, systems
+from dsteval.cli.systems import check_predictions, named, systems
 from dsteval.comparison import intervals_of
 from dsteval.errors import OptionError
 from dsteval.evaluation import Settings
@@ -19,7 +19,6 @@ from dsteval.rankings import discriminative_power, over_lambda, over_protocols, 
 from dsteval.readers import Source
 from dsteval.references import two_references
 from dsteval.render import rankings as tables_of
-from dsteval.render.scores import scale_of
 from dsteval.render.table import Table
 from dsteval.repeats import repeated
 from dsteval.result import SCHEMA, Result
@@ -64,11 +63,11 @@ def added(
         tables += tables_of.lambda_tables(by_lambda)
         document["over_lambda"] = by_lambda.to_dict()
     if "protocols" in wanted["over"]:
-        named = {name or system_name(Path(path).name): open_shown(path) for name, path in map(open_named, files)}
-        for source in named.values():
+        sources = {name or system_name(Path(path).name): open_shown(path) for name, path in named(files)}
+        for source in sources.values():
             check_predictions(source, "--over protocols")
         reference = None if ref is None else open_shown(ref)
-        by_protocol = [over_protocols(reference, named, one, **settings) for one in metrics or ["JGA"]]
+        by_protocol = [over_protocols(reference, sources, one, **settings) for one in metrics or ["JGA"]]
         for one in by_protocol:
             tables += tables_of.protocol_tables(one)
         document["over_protocols"] = [one.to_dict() for one in by_protocol]
@@ -82,7 +81,8 @@ def added(
         document["discrimination"] = separated.to_dict()
     if wanted["power"]:
         points = wanted["difference"]
-        asked = None if points is None else {text: points / scale_of(text) for text in results[0].metrics}
+        scales = {text: metric.scale for text, metric in results[0].metrics.items()}
+        asked = None if points is None else {text: points / scale for text, scale in scales.items()}
         planned = plan(results, chosen, intervals, asked)
         tables += tables_of.plan_tables(planned)
         document["plan"] = planned.to_dict()
@@ -119,11 +119,11 @@ def two_refs(
             expected="one FILE and two references: --ref A --ref B, or --ref-field A --ref-field B of one file",
             found=f"{len(files)} FILE and {', '.join(given)}",
         )
-    named = [open_named(one) for one in refs]
-    labels = [name or path for name, path in named] if len(refs) == 2 else list(fields)
+    pairs = [open_named(one) for one in refs]
+    labels = [name or path for name, path in pairs] if len(refs) == 2 else list(fields)
     if labels[0] == labels[1]:
         raise OptionError(where="--ref", expected="two references", found=f"{labels[0]!r} twice")
-    opened = [open_shown(path) for _, path in named]
+    opened = [open_shown(path) for _, path in pairs]
     sides: list[Source | None] = [*opened] if len(opened) == 2 else [opened[0] if opened else None] * 2
     name, path = open_named(files[0])
     own = dict(zip(labels, fields if len(fields) == 2 else [*fields] * 2, strict=True)) if fields else None

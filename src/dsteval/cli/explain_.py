@@ -20,6 +20,7 @@ from dsteval.render.explanation import (
     side_by_side_table,
     worst_table,
 )
+from dsteval.result import SCHEMA
 from dsteval.worst import worst
 
 __all__ = ["command"]
@@ -85,7 +86,7 @@ def command(
         emit([table], first.to_dict(), form, out, lambda stream: show_explanation(first, stream, whole))
         return
     second = shown[1]
-    document = {"schema": 1, "systems": [one.to_dict() for one in shown]}
+    document = {"schema": SCHEMA, "systems": [one.to_dict() for one in shown]}
     table = side_by_side_table(first, second)
     emit([table], document, form, out, lambda stream: show_side_by_side(first, second, stream))
 

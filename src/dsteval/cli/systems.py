@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import click
-
 from dsteval.cli.options import open_named, open_shown, say
+from dsteval.cli.places import typed
 from dsteval.errors import OptionError
 from dsteval.evaluation import Evaluation, Settings, evaluate
 from dsteval.inputs import check_names, system_name
@@ -18,7 +17,7 @@ from dsteval.readers import Source
 from dsteval.result import Result
 from dsteval.saved import is_saved, load, merge, recounted
 
-__all__ = ["check_predictions", "merged", "opened", "systems"]
+__all__ = ["check_predictions", "merged", "named", "opened", "systems"]
 
 _PATIENCE = 32 << 20  # bytes; files below take no time worth a progress bar
 
@@ -36,7 +35,7 @@ def systems(
     run.metrics(metrics or None)  # a wrong name is told before anything is read
     reference = opened(ref, settings.get("ref_format"))
     results: list[Result] = []
-    for name, path in _named(files):
+    for name, path in named(files):
         source = open_shown(path)
         if is_saved(source):
             _check_saved(source, by, settings)
@@ -117,26 +116,25 @@ def _only_counts(where: str, remedy: str) -> OptionError:
 
 def _check_protocol(source: Source, results: Sequence[Result], protocol: str) -> None:
     """Raise OptionError where a protocol was typed that is not the saved result's."""
-    typed = click.get_current_context().get_parameter_source("protocol") is click.core.ParameterSource.COMMANDLINE
     other = next((one for one in results if one.protocol.partition("@")[0] != protocol), None)
-    if typed and other is not None:
+    if typed("protocol") and other is not None:
         expected = f"a result under protocol {protocol}"
         raise OptionError(where=source.name, expected=expected, found=f"one of {other.protocol}")
 
 
-def _named(files: Sequence[str]) -> list[tuple[str | None, str]]:
+def named(files: Sequence[str]) -> list[tuple[str | None, str]]:
     """Name and path of every file; files of one name take their folder's along.
 
     Raises OptionError where two systems would still have one name.
     """
-    named = [open_named(text) for text in files]
-    plain = [name or system_name(Path(path).name) for name, path in named]
-    for number, (name, path) in enumerate(named):
+    found = [open_named(text) for text in files]
+    plain = [name or system_name(Path(path).name) for name, path in found]
+    for number, (name, path) in enumerate(found):
         if name is None and plain.count(plain[number]) > 1:
-            named[number] = (f"{Path(path).absolute().parent.name}/{plain[number]}", path)
-    final = [name or short for (name, _), short in zip(named, plain, strict=True)]
+            found[number] = (f"{Path(path).absolute().parent.name}/{plain[number]}", path)
+    final = [name or short for (name, _), short in zip(found, plain, strict=True)]
     check_names(final, "FILE")
-    return named
+    return found
 
 
 @contextmanager

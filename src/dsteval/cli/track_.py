@@ -14,7 +14,15 @@ from msgspec import structs
 
 from dsteval import readers
 from dsteval.align import Missing
-from dsteval.cli.options import OneOf, interval_options, interval_settings, open_shown, say, slot_list
+from dsteval.cli.options import (
+    OneOf,
+    interval_options,
+    interval_settings,
+    open_shown,
+    protocol_option,
+    say,
+    slot_list,
+)
 from dsteval.cli.output import emit
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, printable
@@ -54,7 +62,7 @@ _LISTED = 20  # failures on stderr; --verbose writes all
     "--ref-format", "--format", "format", metavar="NAME", help="Format of DATA, instead of detecting it."
 )
 @click.option("--ref-field", metavar="FIELD", help="Which field is the reference, where DATA has several.")
-@click.option("--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols.")
+@protocol_option
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule.")
 @click.option("--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated.")
 @click.option("--by", multiple=True, type=OneOf("--by", BY), help="Scores of parts as well; may be repeated.")

@@ -158,6 +158,11 @@ class Metric:
         return self.best == self.bounds[0]
 
     @property
+    def scale(self) -> int:
+        """What its values are shown times: 100 where that is per cent."""
+        return 100 if self.percent else 1
+
+    @property
     def count_key(self) -> tuple[object, ...]:
         """Metrics with one key share their counts: all lambdas of FGA read one histogram."""
         return (self.name, self.given)

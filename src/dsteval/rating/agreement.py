@@ -14,6 +14,7 @@ from dsteval.errors import OptionError, unknown
 from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array
 from dsteval.rating.ratings import Ratings
+from dsteval.result import or_none
 from dsteval.stats.bootstrap import interval, resampled
 
 __all__ = ["LEVELS", "Agreement", "Disputed", "Rater", "agree", "alpha", "cohen", "fleiss"]
@@ -192,20 +193,16 @@ def agree(
         tuple(_rater(ratings, number) for number in range(len(ratings.raters))),
         ratings.rated,
         level,
-        _or_none(found),
+        or_none(found),
         low,
         high,
-        _or_none(fleiss(values)),
+        or_none(fleiss(values)),
         whole,
-        _or_none(float(np.mean(defined)) if defined else math.nan),
+        or_none(float(np.mean(defined)) if defined else math.nan),
         len(defined),
         tuple(_disputed(ratings)[:most]),
         (*notes, *([note] if note else [])),
     )
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _between(values: Array, level: str, intervals: Intervals | None) -> tuple[float | None, float | None, str]:
@@ -216,7 +213,7 @@ def _between(values: Array, level: str, intervals: Intervals | None) -> tuple[fl
         return None, None, f"no interval: more than {_MOST_VALUES} distinct ratings"
     sums = resampled([flat], len(values), intervals.resamples, intervals.seed)[0]
     found = interval(flat, lambda one: _alpha(one, distinct, level), sums, intervals.level)
-    return _or_none(found.low), _or_none(found.high), found.note
+    return or_none(found.low), or_none(found.high), found.note
 
 
 def _rater(ratings: Ratings, number: int) -> Rater:

@@ -19,7 +19,7 @@ from dsteval.rating.coefficients import COEFFICIENTS, steiger, williams
 from dsteval.rating.fitting import LambdaFit, fit_lambda
 from dsteval.rating.pairs import Pairs, paired, unit_resamples
 from dsteval.rating.ratings import Ratings
-from dsteval.result import Result
+from dsteval.result import Result, or_none
 from dsteval.stats.bootstrap import percentile
 
 __all__ = ["Coefficient", "Correlations", "Versus", "correlate"]
@@ -196,11 +196,7 @@ def _between(values: Array | None, intervals: Intervals) -> tuple[float | None, 
     if values is None or intervals.level is None:
         return None, None, 0
     found = percentile(values, intervals.level)
-    return _or_none(found.low), _or_none(found.high), found.dropped
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return or_none(found.low), or_none(found.high), found.dropped
 
 
 def _versus(
@@ -229,10 +225,10 @@ def _versus(
     why = _no_test(pairs, coefficient, one, other, shared)
     t = p = z = p_steiger = None
     if not why:
-        t, p = map(_or_none, williams(one, other, shared, int(both.sum())))
-        z, p_steiger = map(_or_none, steiger(one, other, shared, int(both.sum())))
+        t, p = map(or_none, williams(one, other, shared, int(both.sum())))
+        z, p_steiger = map(or_none, steiger(one, other, shared, int(both.sum())))
         why = "" if p is not None else "the two are alike in every conversation, or too few conversations"
-    return Versus(a, b, _or_none(one - other), low, high, _or_none(shared), t, p, z, p_steiger, why)
+    return Versus(a, b, or_none(one - other), low, high, or_none(shared), t, p, z, p_steiger, why)
 
 
 def _no_test(pairs: Pairs, coefficient: str, one: float, other: float, shared: float) -> str:

@@ -14,6 +14,8 @@ from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array, Counts, Metric
 from dsteval.rating.coefficients import pearson
 from dsteval.rating.pairs import Pairs, Resample, resamples
+from dsteval.result import finite, or_none
+from dsteval.stats.bootstrap import percentile
 
 __all__ = ["LambdaFit", "best", "correlations", "fit_lambda", "lambdas", "scores"]
 
@@ -89,15 +91,11 @@ class LambdaFit:
 
     def to_dict(self) -> dict[str, Any]:
         """The fit as JSON has it, with infinity as the text ``inf``."""
-        found = {key: _finite(value) for key, value in asdict(self).items()}
+        found = {key: finite(value) for key, value in asdict(self).items()}
         names = ("lambda", "r", "low", "high")
-        found["curve"] = [dict(zip(names, map(_finite, row), strict=True)) for row in self.curve]
-        found["folds"] = list(map(_finite, self.folds))
+        found["curve"] = [dict(zip(names, map(finite, row), strict=True)) for row in self.curve]
+        found["folds"] = list(map(finite, self.folds))
         return found
-
-
-def _finite(value: Any) -> Any:
-    return "inf" if isinstance(value, float) and math.isinf(value) else value
 
 
 def fit_lambda(metric: Metric, counts: Counts, pairs: Pairs, intervals: Intervals, folds: int = 10) -> LambdaFit:
@@ -146,13 +144,9 @@ def fit_lambda(metric: Metric, counts: Counts, pairs: Pairs, intervals: Interval
         _curve(metric, counts, pairs, intervals),
         chosen,
         held_out,
-        _or_none(_r(pairs, curves[0])),
-        _or_none(_r(pairs, scores(metric, counts, [0.5])[0])),
+        or_none(_r(pairs, curves[0])),
+        or_none(_r(pairs, scores(metric, counts, [0.5])[0])),
     )
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _r(pairs: Pairs, values: Array) -> float:
@@ -198,22 +192,20 @@ def _cross_validated(
             return (), None
         chosen.append(float(numbers[at]))
         values[out] = curves[at][out]
-    return tuple(chosen), _or_none(_r(pairs, values))
+    return tuple(chosen), or_none(_r(pairs, values))
 
 
 def _curve(
     metric: Metric, counts: Counts, pairs: Pairs, intervals: Intervals
 ) -> tuple[tuple[float, float | None, float | None, float | None], ...]:
     shown = scores(metric, counts, SHOWN)
-    point = [_or_none(_r(pairs, curve)) for curve in shown]
+    point = [or_none(_r(pairs, curve)) for curve in shown]
     if intervals.level is None or pairs.groups < 2:
         return tuple((number, r, None, None) for number, r in zip(SHOWN, point, strict=True))
     centred = shown - shown.mean(axis=1, keepdims=True)
     drawn = np.concatenate([correlations(centred, *block) for block in resamples(pairs.centred(), intervals)])
     rows = []
     for number, r, values in zip(SHOWN, point, drawn.T, strict=True):
-        defined = values[~np.isnan(values)]
-        tail = (1 - intervals.level) / 2
-        low, high = np.quantile(defined, [tail, 1 - tail]) if len(defined) > 1 else (math.nan, math.nan)
-        rows.append((number, r, _or_none(float(low)), _or_none(float(high))))
+        found = percentile(values, intervals.level)
+        rows.append((number, r, or_none(found.low), or_none(found.high)))
     return tuple(rows)

@@ -14,6 +14,7 @@ from dsteval.metrics.base import Array, Counts, Metric
 from dsteval.rating.coefficients import pearson, williams
 from dsteval.rating.fitting import best, lambdas, scores
 from dsteval.rating.pairs import Resample
+from dsteval.result import finite
 from dsteval.stats.bootstrap import rows_at_once
 
 __all__ = [
@@ -222,7 +223,7 @@ class LambdaPlan:
         found["needed"] = {str(raters): size for raters, size in self.needed.items()}
         for row, one in zip(found["rows"], self.rows, strict=True):
             for name, value in {**row, "factor": one.factor}.items():
-                row[name] = "inf" if math.isinf(value) else value
+                row[name] = finite(value)
         return found
 
 

@@ -124,7 +124,7 @@ def explanation_table(explanation: Explanation) -> Table:
 def worst_table(found: Worst) -> Table:
     """The worst dialogues, one a row."""
     columns = ["dialogue", found.metric, "turns", "right", "wrong slots", "first wrong turn"]
-    scale = 100 if parse(found.metric).percent else 1
+    scale = parse(found.metric).scale
     rows: list[list[Cell]] = [
         [one.dialogue, f"{scale * one.value:.2f}", one.turns, one.right, one.wrong_slots, one.first_wrong]
         for one in found.dialogues

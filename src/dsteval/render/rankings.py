@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 
+from dsteval.metrics import parse
 from dsteval.planning import Plan
 from dsteval.rankings import Discrimination, LambdaRanking, ProtocolRanking, ResampleRanking
 from dsteval.references import Change, Example, ReferenceChange
-from dsteval.render.scores import in_unit, scale_of
+from dsteval.render.scores import in_unit
 from dsteval.render.table import Cell, Table
 from dsteval.repeats import Repeats
 
 __all__ = [
     "discrimination_tables",
     "lambda_tables",
+    "not_applicable_table",
     "plan_tables",
     "protocol_tables",
     "reference_tables",
@@ -50,7 +52,7 @@ def _between(low: float, high: float) -> str:
 
 def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
     """Value and rank of each system under each protocol, how often each leads, and protocols that do not apply."""
-    scale = scale_of(ranking.metric)
+    scale = parse(ranking.metric).scale
     columns = ["protocol", *ranking.systems, "tau", "order that changes"]
     rows: list[list[Cell]] = []
     for one in ranking.protocols:
@@ -68,11 +70,11 @@ def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
     right = frozenset(range(1, len(columns) - 1))
     tables = [Table(columns, [*rows, firsts], right, f"{ranking.metric} under every protocol", [note])]
     if ranking.not_applicable:
-        tables.append(_not_applicable(ranking.not_applicable))
+        tables.append(not_applicable_table(ranking.not_applicable))
     return tables
 
 
-def _not_applicable(reasons: dict[str, str]) -> Table:
+def not_applicable_table(reasons: dict[str, str]) -> Table:
     """The protocols that do not apply, those with one reason together."""
     by_reason: dict[str, list[str]] = {}
     for name, why in reasons.items():
@@ -91,7 +93,7 @@ def resample_tables(ranking: ResampleRanking) -> list[Table]:
     for one in ranking.metrics:
         for place, (system, value) in enumerate(zip(ranking.systems, one.values, strict=True)):
             own = [None] * len(ranks) if one.ranks is None else map(_points, one.ranks[place])
-            rows.append([one.metric, system, _points(value, scale_of(one.metric)), *own])
+            rows.append([one.metric, system, _points(value, parse(one.metric).scale), *own])
         notes += [f"{one.metric}: {one.note}"] if one.note else []
         notes += [f"{one.metric}: {one.dropped} resamples undefined and left out"] if one.dropped else []
     return [Table(columns, rows, frozenset(range(2, len(columns))), "Ranks over resamples", notes)]
@@ -130,7 +132,7 @@ def repeats_tables(found: Repeats) -> list[Table]:
     rows: list[list[Cell]] = []
     for one in found.metrics:
         numbers = (one.mean, one.deviation, one.low, one.high, *one.values)
-        rows.append([one.metric, *(_points(number, scale_of(one.metric)) for number in numbers)])
+        rows.append([one.metric, *(_points(number, parse(one.metric).scale) for number in numbers)])
     unit = in_unit("per cent", [one.metric for one in found.metrics])
     told = f"{unit}; {len(found.runs)} runs, {found.dialogues} dialogues, {found.turns} turns"
     notes = [f"{told}; deviation between runs, n - 1"]
@@ -180,7 +182,7 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
 
 
 def _changed(one: Change) -> list[Cell]:
-    values = [_points(side.value, scale_of(one.metric)) for side in (one.a, one.b)]
+    values = [_points(side.value, parse(one.metric).scale) for side in (one.a, one.b)]
     return [one.metric, *values, *_difference(one.metric, one.difference, one.low, one.high), _p(one.p)]
 
 
@@ -197,7 +199,7 @@ def plan_tables(found: Plan) -> list[Table]:
         [
             one.metric,
             one.system,
-            *(_points(value, scale_of(one.metric)) for value in (one.value, one.error, one.sigma)),
+            *(_points(value, parse(one.metric).scale) for value in (one.value, one.error, one.sigma)),
         ]
         for one in found.systems
     ]
@@ -212,7 +214,7 @@ def plan_tables(found: Plan) -> list[Table]:
     listed = ["metric", "a", "b", "a - b", "sigma", "to tell", "dialogues", "can tell"]
     pairs: list[list[Cell]] = []
     for one in found.pairs:
-        scale = scale_of(one.metric)
+        scale = parse(one.metric).scale
         known = [one.metric, one.a, one.b, _points(one.difference, scale, sign=True), _points(one.sigma, scale)]
         pairs.append([*known, _points(one.target, scale), one.needed, _points(one.detectable, scale)])
     told = (
@@ -235,7 +237,7 @@ def _points(value: float | None, scale: int = 100, *, sign: bool = False) -> str
 
 def _difference(metric: str, difference: float | None, low: float | None, high: float | None) -> list[Cell]:
     """A difference and its interval, in points or the metric's own unit."""
-    scale = scale_of(metric)
+    scale = parse(metric).scale
     shown = _points(difference, scale, sign=True)
     if low is None or high is None:
         return [shown, None]

@@ -51,22 +51,17 @@ def _between(score: Score) -> str | None:
     """The interval, in the unit of the table."""
     if score.low is None or score.high is None:
         return None
-    return f"{scale_of(score.metric) * score.low:.2f}\N{EN DASH}{scale_of(score.metric) * score.high:.2f}"
-
-
-def scale_of(metric: str) -> int:
-    """What a metric's numbers are shown times: 100 for one in per cent."""
-    return 100 if parse(metric).percent else 1
+    return f"{parse(score.metric).scale * score.low:.2f}\N{EN DASH}{parse(score.metric).scale * score.high:.2f}"
 
 
 def in_unit(unit: str, metrics: Sequence[str]) -> str:
     """The unit of a table's numbers, and the metrics that have another."""
-    odd = [metric for metric in dict.fromkeys(metrics) if scale_of(metric) == 1]
+    odd = [metric for metric in dict.fromkeys(metrics) if not parse(metric).percent]
     return f"{unit}, but {', '.join(odd)}" if odd else unit
 
 
 def _percent(score: Score) -> str | None:
-    return None if score.value is None else f"{scale_of(score.metric) * score.value:.2f}"
+    return None if score.value is None else f"{parse(score.metric).scale * score.value:.2f}"
 
 
 def _notes(results: Sequence[Result], paper: bool) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dsteval.render.rankings import not_applicable_table
 from dsteval.render.table import Cell, Table
 from dsteval.spreading import Disagreement, Entry, Spread
 
@@ -17,20 +18,10 @@ def spread_tables(spread: Spread, everything: bool = False) -> list[Table]:
     """
     tables = [_main(spread), _metrics(spread)]
     if spread.not_applicable:
-        tables.append(_not_applicable(spread))
+        tables.append(not_applicable_table(spread.not_applicable))
     if spread.between is not None:
         tables.append(_between(spread, everything))
     return tables
-
-
-def _not_applicable(spread: Spread) -> Table:
-    """The protocols that do not apply, those with one reason together."""
-    by_reason: dict[str, list[str]] = {}
-    for name, why in spread.not_applicable.items():
-        told = why.replace(f"protocol {name}:", "the protocol:").replace(f"protocol {name}", "the protocol")
-        by_reason.setdefault(told, []).append(name)
-    rows: list[list[Cell]] = [[", ".join(names), why] for why, names in by_reason.items()]
-    return Table(["does not apply", "why"], rows)
 
 
 def _points(value: float | None, sign: bool = False) -> Cell:

@@ -38,7 +38,6 @@ _ROLES = {
 _EMPTY = frozenset(EMPTY.split())
 _DATES = frozenset({"day", "date"})
 _FLAGS = frozenset({"yes", "no", "true", "false", "free"})
-_WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 _GENERAL = frozenset(COMMON.split())
 _SPELLED_TWO_WAYS = (
     ("guest house", "guesthouse"),
