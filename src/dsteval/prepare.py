@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 from dsteval.dialogue import Dialogue, Frame, Item, Items, Side, Value
 from dsteval.errors import Problems, ProtocolError
 from dsteval.protocol import Protocol
+from dsteval.readers.source import slot_of
 from dsteval.rules import ItemRules
 from dsteval.steps import STEPS, Sides
 from dsteval.values.given import Given
@@ -307,16 +308,16 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
     return [] if None in states else states  # type: ignore[return-value]
 
 
-def whole_states(updates: list[Items], slot_of: Callable[[str], str]) -> list[Items]:
-    """States as written out of updates as written; spellings that ``slot_of`` takes for one slot overwrite."""
+def whole_states(updates: list[Items], key_of: Callable[[str], str]) -> list[Items]:
+    """States as written out of updates as written; spellings that ``key_of`` takes for one slot overwrite."""
     state: dict[str, Item] = {}
     states = []
     for items in updates:
         state = dict(state)
         for slot, value in items:
-            state.pop(slot_of(slot), None)
+            state.pop(key_of(slot), None)
             if not is_deletion(value):
-                state[slot_of(slot)] = (slot, value)
+                state[key_of(slot)] = (slot, value)
         states.append(list(state.values()))
     return states
 
@@ -332,10 +333,6 @@ def _carry(turns: list[list[Frame] | None], states: list[Items | None], updates:
         if updates:
             last = {}
         for frame in frames or ():
-            prefix = f"{frame.service}-"
-            last[frame.service] = [
-                (slot if slot.casefold().startswith(prefix.casefold()) else prefix + slot, value)
-                for slot, value in frame.items
-            ]
+            last[frame.service] = [(slot_of(frame.service, slot), value) for slot, value in frame.items]
         carried.append([item for items in last.values() for item in items])
     return carried

@@ -180,8 +180,7 @@ def _chosen(only: Sequence[str], between: tuple[str, str] | None) -> list[str]:
     for one in (*only, *(between or ())):
         if one not in known and not one.endswith(".toml"):
             raise OptionError(unknown("protocol", one, known, "dsteval list protocols"))
-    wanted = list(dict.fromkeys((BASE, *(only or known), *(between or ()))))
-    return wanted
+    return list(dict.fromkeys((BASE, *(only or known), *(between or ()))))
 
 
 class _Turns(NamedTuple):
@@ -384,9 +383,9 @@ def _trace(run: _Run, side: Side, dialogue: Dialogue, t: int, slot: str, value: 
         item = after
     if item is None:
         return found
-    pair = preparer.rules[side].pair(item)
     found += run.trace(side, item)
-    if value is None and pair is not None and side == "pred" and states.visible != "all":
+    hidden = value is None and side == "pred" and states.visible != "all"
+    if hidden and preparer.rules[side].pair(item) is not None:
         found.append(f"states.visible={states.visible}")
     return found
 

@@ -105,13 +105,12 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: Given) -> Sides:
 
 _LITERAL = ("dontcare", "true", "false")
 _POINTING = ("refer", "inform")
-_MARK = "\N{SECTION SIGN}\N{SECTION SIGN}"
 _Rewrite: TypeAlias = Callable[[str, str, dict[str, list[str]]], str]
 
 
 def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int, rewrite: _Rewrite) -> str | None:
     """The value that a class gives its slot, or None where the slot keeps what it had."""
-    from dsteval.values.trippy import tokenise
+    from dsteval.values.trippy import MARK, tokenise
 
     if choice.kind == "none":
         return None
@@ -119,15 +118,15 @@ def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int
         return choice.kind
     if choice.kind not in _POINTING:
         return choice.value
-    marked = choice.value.startswith(_MARK)
+    marked = choice.value.startswith(MARK)
     if choice.kind == "inform" and not marked:
         raise ProtocolError(
             where=f"turn {turn}, slot {choice.slot!r}",
-            expected=f"a value marked {_MARK} under the class inform",
+            expected=f"a value marked {MARK} under the class inform",
             found=repr(choice.value),
             remedy="The script stops there too; other protocols read the value as it stands.",
         )
-    value = tokenise(choice.value.removeprefix(_MARK))
+    value = tokenise(choice.value.removeprefix(MARK))
     if value == "none":
         return None
     # What is rewritten may become "none" where the reference is that: a value like others then.

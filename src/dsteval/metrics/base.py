@@ -171,12 +171,10 @@ class Metric:
         """Why the metric cannot be had from these outcomes, or None."""
         if outcomes.unit not in self.unit:
             return WRONG_UNIT[outcomes.unit]
-        if "values" in self.needs and not outcomes.has_values:
+        if ("values" in self.needs or self.tally) and not outcomes.has_values:
             return "the file holds right/wrong marks and no values"
         if "ref" in self.needs and not outcomes.has_ref:
             return "the file holds no reference; give one with --ref"
-        if self.tally and not outcomes.has_values:
-            return "the file holds right/wrong marks and no values"
         return None
 
     def count(self, outcomes: Outcomes) -> Counts:

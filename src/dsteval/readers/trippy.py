@@ -8,6 +8,7 @@ from typing import Any
 from dsteval.dialogue import Choice, Dialogue, Items, Side, Turn
 from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, shown, turn_number
 from dsteval.readers.source import Source
+from dsteval.values.trippy import MARK
 
 __all__ = ["TRIPPY"]
 
@@ -15,7 +16,6 @@ _KINDS = ("none", "dontcare", "copy_value", "true", "false", "refer", "inform")
 """The classes of MultiWOZ's configuration, in the order of their indices."""
 
 _GOLD, _VALUE, _CLASS = "slot_groundtruth_", "slot_prediction_", "class_prediction_"
-_INFORMED = "§§"
 
 
 class _Trippy(Reader):
@@ -78,7 +78,7 @@ def _turn(record: dict[str, Any], name: str, number: int, flattener: Flattener) 
 
 
 def _unmarked(value: str) -> str:
-    return value[len(_INFORMED) :].removeprefix(" ") if value.startswith(_INFORMED) else value
+    return value[len(MARK) :].removeprefix(" ") if value.startswith(MARK) else value
 
 
 def _complain(record: dict[str, Any], slot: str, name: str, number: int, flattener: Flattener) -> None:

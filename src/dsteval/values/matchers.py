@@ -43,8 +43,7 @@ class Matcher:
 
     ``needs`` names the file that the rule cannot do without; ``reflexive`` tells whether every value is right
     against itself, so that equal states need no look; ``graded`` whether scores between 0 and 1 occur;
-    ``categorical`` are the slots that a schema calls so, for rules that ask; ``values`` are the kinds of
-    alternatives it can read.
+    ``categorical`` are the slots that a schema calls so, for rules that ask.
     """
 
     name = "exact"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from rapidfuzz.distance import Indel, Levenshtein
 
+from dsteval.values.slots import of_mwzeval
 from dsteval.values.tables import table
 
 __all__ = ["matches", "normalise", "partial_ratio", "slot_name"]
@@ -118,7 +119,7 @@ def normalise(slot: str, value: str) -> str:
 
     Source: Tomiinek/MultiWOZ_Evaluation mwzeval/normalization.py.
     """
-    name = slot_name(slot.replace("-book ", "-", 1))
+    name = of_mwzeval(slot)
     procedure = table("mwzeval")["procedure"].get(name.partition("-")[2] or name)
     return _PROCEDURES[procedure](value) if procedure else value
 

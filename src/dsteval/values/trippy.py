@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["normalise", "rewrite", "right", "tokenise", "tokenise_variants"]
+__all__ = ["MARK", "normalise", "rewrite", "right", "tokenise", "tokenise_variants"]
 
 Variants = Mapping[str, Sequence[str]]
 
 _SEPARATORS = re.compile(r"(\W+)")
 _BLANK_OF_BPE = "\u0120"
 _CLASSES = frozenset({"none", "dontcare", "true", "false"})
+
+MARK = "\N{SECTION SIGN}\N{SECTION SIGN}"
+"""What stands before a value that the system informed."""
 
 
 def _tokens(text: str) -> list[str]:
