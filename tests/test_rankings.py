@@ -289,6 +289,8 @@ def test_protocols_that_do_not_apply() -> None:
     assert "found a list of 2 values" in one.not_applicable["trade"]
     with pytest.raises(AlignmentError, match="without prediction"):
         over_protocols({**ref, "e": [{}]}, {"a": ref, "b": ref})
+    with pytest.raises(AlignmentError, match="the same dialogues"):
+        over_protocols({**ref, "e": [{}]}, {"a": {**ref, "e": [{}]}, "b": ref}, missing="skip")
     train = {"d": [{"train-day": "monday", "hotel-area": "north"}]}
     gone = over_protocols(train, {"a": train, "b": train}, protocols=["dstc10"])
     assert "1 others of 2 (train-day)" in gone.not_applicable["dstc10"]

@@ -147,7 +147,8 @@ def _histogram(result: Result, variant: str) -> Array:
             return total(result.counts[text])
     wanted = FGA(variant=variant)
     if result.outcomes is None:
-        raise MetricError(where=result.name, expected=f"counts of {wanted}", found="none", remedy=_REMEDY)
+        remedy = f"Score the predictions with {wanted}@0.5; one lambda gives all."
+        raise MetricError(where=result.name, expected=f"counts of {wanted}", found="none", remedy=remedy)
     if why := wanted.why_not(result.outcomes):
         raise MetricError(where=f"{result.name}, {wanted}", found=f"no value: {why}")
     return total(wanted.count(result.outcomes))

@@ -23,7 +23,7 @@ from dsteval.metrics.base import Array
 from dsteval.prepare import written_states
 from dsteval.readers import Source
 from dsteval.result import Result, or_none
-from dsteval.rows import Rows, rows
+from dsteval.rows import Rows, check_same_dialogues, rows
 from dsteval.stats import paired, ranking
 from dsteval.stats.bootstrap import TOLERANCE, too_few
 from dsteval.values.slots import canonical
@@ -94,8 +94,8 @@ def over_protocols(
     """Rank systems under every protocol that applies to all of them, or those in ``protocols``.
 
     A metric is what each protocol means by it. ``progress`` is called with each protocol's name; the other
-    options are those of ``evaluate``. Raises the DstevalError of the first protocol where none applies,
-    OptionError for fewer than two systems.
+    options are those of ``evaluate``. A protocol does not apply where the systems cover different dialogues under
+    it. Raises the DstevalError of the first protocol where none applies, OptionError for fewer than two systems.
     """
     if len(systems) < 2:
         raise OptionError(where="systems", expected="2 or more", found=str(len(systems)))
@@ -110,9 +110,11 @@ def over_protocols(
         if progress is not None:
             progress(one)
         try:
-            values[one] = tuple(
-                _value(one, reference, source, metric, slots, name, quiet) for name, source in sources.items()
-            )
+            found = [
+                _scored(one, reference, source, metric, slots, name, quiet) for name, source in sources.items()
+            ]
+            check_same_dialogues(found)
+            values[one] = tuple(own for result in found if (own := result.scores[0].value) is not None)
         except DstevalError as error:
             first, reasons[one] = first or error, str(error)
     if first is not None and not values:
@@ -152,7 +154,7 @@ def _reference_slots(reference: Source | None, sources: Mapping[str, Source], op
     )
 
 
-def _value(
+def _scored(
     name: str,
     reference: Source | None,
     source: Source,
@@ -160,8 +162,8 @@ def _value(
     slots: frozenset[str],
     system: str,
     options: Settings,
-) -> float:
-    """One system's value; raises where the protocol does not apply."""
+) -> Result:
+    """One system's result, which has a value; raises where the protocol does not apply."""
     result = evaluate(reference, source, metrics=[metric], protocol=name, name=system, **options)
     found = result.scores[0]
     if found.value is None:
@@ -174,7 +176,7 @@ def _value(
             expected=f"a reference of its {len(only)} slots, the only ones it looks at",
             found=f"{len(odd)} others of {len(slots)} ({first_few(odd)})",
         )
-    return found.value
+    return result
 
 
 def _entry(

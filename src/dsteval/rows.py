@@ -22,6 +22,7 @@ __all__ = [
     "Rows",
     "beside",
     "check_alike",
+    "check_same_dialogues",
     "check_same_rows",
     "places",
     "rows",
@@ -113,6 +114,11 @@ def check_same_rows(results: Sequence[Result], fewest: int = 2, *, references: b
         raise OptionError(where="results", expected="a name for each", found=f"{twice[0]!r} twice")
     for one in results[1:]:
         check_alike(results[0], one, references)
+    check_same_dialogues(results)
+
+
+def check_same_dialogues(results: Sequence[Result]) -> None:
+    """Raise AlignmentError for results on other dialogues, or other numbers of turns."""
     first = {canonical_id(name): turns for name, turns in zip(results[0].dialogues, results[0].turns, strict=True)}
     for one in results[1:]:
         _same_dialogues(results[0].name, first, one)
