@@ -71,7 +71,7 @@ def told(name: str, medians: tuple[float, float], unit: str, ratio: float, limit
 def follow(path: Path, turns: int) -> bool:
     """Time the scoring of a file, and then its errors and their metrics."""
     from dsteval import evaluate, metrics
-    from dsteval.lineage import lineage
+    from dsteval.outcomes.lineage import lineage
 
     began = time.perf_counter()
     outcomes = evaluate(None, path, metrics=METRICS, ci=None).outcomes

@@ -4,8 +4,8 @@ import random
 from typing import Any
 
 import dsteval
-from dsteval.comparison import Comparison, compare
-from dsteval.result import Result
+from dsteval.analysis.comparison import Comparison, compare
+from dsteval.results.result import Result
 
 State = dict[str, str]
 States = dict[str, list[State]]

@@ -18,8 +18,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dsteval.cli import cli
-from dsteval.data import catalog, fetch
-from dsteval.data.catalog import Catalogue
+from dsteval.data import catalogue as catalog
+from dsteval.data import fetch
+from dsteval.data.catalogue import Catalogue
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 PREFIX = f"/maker/tiny/{COMMIT}/"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dsteval
-from dsteval import protocol
+from dsteval.protocols import model as protocol
 
 SEED = 20220522
 UNSET = ("", "none", "not mentioned")

@@ -49,7 +49,9 @@ def _frame(service: str, values: str, intent: str | None = None, *requested: str
 
 
 def _marks(name: str, *wrong: tuple[int, ...]) -> Dialogue:
-    return Dialogue(name, [Turn(t, bits=[int(i not in row) for i in range(30)]) for t, row in enumerate(wrong)])
+    return Dialogue(
+        name, [Turn(t, correctness=[int(i not in row) for i in range(30)]) for t, row in enumerate(wrong)]
+    )
 
 
 _JSONL_FRAMES = [

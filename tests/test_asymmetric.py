@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 import dsteval
-from dsteval import protocol
-from dsteval.comparer import Comparer
 from dsteval.dialogue import Dialogue, Items, Turn, Value
 from dsteval.errors import ProtocolError
-from dsteval.evaluation import Evaluation
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
+from dsteval.outcomes.turns import Comparer
+from dsteval.pipeline.evaluation import Evaluation
+from dsteval.protocols import model as protocol
 from generated import SEED, Values, corpus, options
 from twins import every_metric
 
@@ -150,7 +150,7 @@ def outcomes_of(name: str, look: bool) -> Outcomes:
         class Looking(type(run.matcher)):  # type: ignore[misc]
             reflexive = False
 
-        tallies = {metric.tally for metric in every_metric([])} - {""}
+        tallies = {metric.extra for metric in every_metric([])} - {""}
         comparer = Comparer(None, Looking(run.given), sorted(tallies))
     for dialogue, prepared in run.pairs(dialogues_of(Random(SEED), name)):
         run.compare(comparer, dialogue, prepared)
@@ -166,5 +166,5 @@ def test_the_shortcut_for_equal_states_changes_nothing(name: str) -> None:
     assert (quick.wrong_rows == slow.wrong_rows).all()
     assert (quick.wrong_score == slow.wrong_score).all()
     assert (quick.slot_rows == slow.slot_rows).all()
-    assert quick.tallied.keys() == slow.tallied.keys()
-    assert all((quick.tallied[key] == slow.tallied[key]).all() for key in quick.tallied)
+    assert quick.extra.keys() == slow.extra.keys()
+    assert all((quick.extra[key] == slow.extra[key]).all() for key in quick.extra)

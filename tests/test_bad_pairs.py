@@ -169,7 +169,7 @@ def test_a_folder_with_another_file_in_it(tmp_path: Path) -> None:
 
 def test_python_objects() -> None:
     assert dsteval.evaluate({1: [{}]}, {1: [{}]})["JGA"].total == 1
-    marks = Dialogue("d", [Turn(0, bits=[1] * 30), Turn(1)])
+    marks = Dialogue("d", [Turn(0, correctness=[1] * 30), Turn(1)])
     for pred, options in [
         ({"d": [{1: "x"}]}, {}),
         ({"d": [{"x": math.nan}]}, {}),

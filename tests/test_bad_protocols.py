@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import dsteval
-from dsteval import protocol
 from dsteval.dialogue import Dialogue, Turn
 from dsteval.errors import DstevalError, MetricError, ProtocolError
+from dsteval.protocols import model as protocol
 from generated import TABLES, lines, options
 from refusals import refused, written
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsteval.errors import DstevalError
-from dsteval.track.baseline import RULES, Baseline, states_of
-from dsteval.track.lexicon import domain_words, lexicon_from_schema, lexicon_from_states
-from dsteval.track.patterns import clock_times, normal
+from dsteval.track.baseline.lexicon import domain_words, lexicon_from_schema, lexicon_from_states
+from dsteval.track.baseline.patterns import clock_times, normal
+from dsteval.track.baseline.tracker import RULES, Baseline, states_of
 
 State = dict[str, str]
 

@@ -12,12 +12,12 @@ import pytest
 
 import dsteval
 from compare_samples import FEW, METRICS, REF, SYSTEMS, States, compared, noisy, results
-from dsteval.comparison import Comparison, compare
+from dsteval.analysis.comparison import Comparison, compare
 from dsteval.errors import AlignmentError, DstevalError, MetricError, OptionError
 from dsteval.metrics import total
 from dsteval.readers import Source
-from dsteval.result import Result
-from dsteval.saved import load
+from dsteval.results.result import Result
+from dsteval.results.saved import load
 from dsteval.stats.bootstrap import bca, jackknife, percentile, resampled
 from dsteval.stats.paired import holm, mcnemar, paired_bootstrap, permutation
 
@@ -206,7 +206,10 @@ def test_resamples_without_a_value_are_said() -> None:
 
 def test_turns_may_differ_where_each_file_has_its_reference() -> None:
     held = results()
-    longer = replace(held["fair"], turns=(held["fair"].turns[0] + 1, *held["fair"].turns[1:]))
+    longer = replace(
+        held["fair"],
+        turns_per_dialogue=(held["fair"].turns_per_dialogue[0] + 1, *held["fair"].turns_per_dialogue[1:]),
+    )
     with pytest.raises(AlignmentError, match=r"other numbers of turns in 1 \(d00\)"):
         compare([held["good"], longer])
 

@@ -8,10 +8,10 @@ import pytest
 
 import dsteval
 from commandline import refusal, run
-from dsteval.planning import plan
-from dsteval.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
-from dsteval.references import two_references
-from dsteval.repeats import repeated
+from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
+from dsteval.analysis.reference_change import two_references
+from dsteval.analysis.sample_size import plan
+from dsteval.analysis.seed_runs import repeated
 
 EXAMPLE = Path(dsteval.__file__).parent / "example"
 REF = EXAMPLE / "reference.jsonl"

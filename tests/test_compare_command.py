@@ -12,7 +12,7 @@ import pytest
 
 import dsteval
 from commandline import Ran, refusal, run
-from dsteval.comparison import compare
+from dsteval.analysis.comparison import compare
 from dsteval.render.comparison import comparison_tables
 from dsteval.render.table import Marked, Table, to_csv, to_latex, to_md
 from test_terminal import CODE, terminal

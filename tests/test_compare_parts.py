@@ -4,8 +4,8 @@ import pytest
 
 import dsteval
 from compare_samples import FEW, METRICS, REF, SYSTEMS, compared, results
-from dsteval.baselines import BASELINES
-from dsteval.comparison import compare
+from dsteval.analysis.baselines import BASELINES
+from dsteval.analysis.comparison import compare
 from dsteval.dialogue import Dialogue, Turn
 from dsteval.errors import AlignmentError, OptionError
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from data_site import DATA, PREFIX, TINY, ZIP, Site, run, serving
-from dsteval.data.describe import Description, describe
+from dsteval.analysis.describe import Description, describe
 from dsteval.errors import OptionError, ReadError
 
 # A and B are one dialogue of two turns each, with one hotel-area and later one hotel-stars; C and D are train's.

@@ -14,7 +14,7 @@ import pytest
 
 from data_site import AREAS, DATA, PREFIX, ZIP, Site, packed, place, run, serving, tiny
 from dsteval.cli.options import FetchBar
-from dsteval.data import catalog
+from dsteval.data import catalogue as catalog
 from dsteval.data.fetch import cache_folder, fetch, resolve
 from dsteval.errors import OptionError, ReadError
 

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 import dsteval
+from dsteval.analysis.rankings import discriminative_power, over_protocols, over_resamples
+from dsteval.analysis.reference_change import two_references
+from dsteval.analysis.sample_size import plan
+from dsteval.analysis.seed_runs import repeated
 from dsteval.errors import OptionError
-from dsteval.intervals import Intervals
-from dsteval.planning import plan
-from dsteval.rankings import discriminative_power, over_protocols, over_resamples
 from dsteval.rating.correlation import correlate
 from dsteval.rating.ratings import Ratings
-from dsteval.references import two_references
 from dsteval.render import rankings as tables
 from dsteval.render.table import Table, to_md
-from dsteval.repeats import repeated
-from dsteval.result import Result
+from dsteval.results.result import Result
+from dsteval.stats.intervals import Intervals
 
 RIGHT, WRONG = {"hotel-area": "north"}, {"hotel-area": "south"}
 REF = {f"d{number}": [RIGHT] * 4 for number in range(20)}

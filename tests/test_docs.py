@@ -27,18 +27,19 @@ import pytest
 from click.testing import CliRunner
 
 import dsteval
-from dsteval import metrics, protocol, readers
+from dsteval import metrics, readers
+from dsteval.analysis.describe import Description
+from dsteval.analysis.validation import validate
 from dsteval.cli import cli
-from dsteval.data import catalog
-from dsteval.data.describe import Description
+from dsteval.data import catalogue as catalog
 from dsteval.dialogue import Dialogue, Frame, Turn
-from dsteval.outcomes import UNIT
-from dsteval.protocol import Protocol
+from dsteval.outcomes.slices import BY, CONVENTIONS
+from dsteval.outcomes.table import UNIT
+from dsteval.protocols import model as protocol
+from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
+from dsteval.readers.jsonl_writer import lines as written_lines
 from dsteval.render.scores import scores_table
-from dsteval.slices import BY, CONVENTIONS
-from dsteval.validation import validate
-from dsteval.writing import lines as written_lines
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -220,7 +221,7 @@ def test_every_field_of_our_lines_is_explained() -> None:
     text = section(ROOT / "docs/formats.md", "dsteval-jsonl")
     pairs: list[tuple[str, Any]] = [("a-b", "x"), ("a-b", "x")]
     frames = [Frame("a", pairs, "intent", ["b"])]
-    turn = Turn(0, pairs[:1], pairs[:1], "", "", bits=[1])
+    turn = Turn(0, pairs[:1], pairs[:1], "", "", correctness=[1])
     dialogues = [
         Dialogue("1", [turn], gaps=True, alone=True),
         Dialogue("2", [Turn(0, pairs[:1], pairs, ref_frames=frames)], updates=("pred",)),

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 import dsteval
 import naive
 import naive_more
-from dsteval import metrics, protocol
-from dsteval.evaluation import Evaluation
+from dsteval import metrics
 from dsteval.metrics import Metric
 from dsteval.metrics.fga import INFINITE, TYPE1, distances
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
+from dsteval.pipeline.evaluation import Evaluation
+from dsteval.protocols import model as protocol
 from dsteval.readers import Source
-from dsteval.result import Result, Score, score
-from dsteval.values.convlab import squeeze
-from dsteval.values.fix_label import fix_label
+from dsteval.results.result import Result, Score, score
+from dsteval.values.tools.convlab import squeeze
+from dsteval.values.tools.fix_label import fix_label
 from forms import fga_json, jsonl, sides, slots_of, without_null
 from strategies import (
     MULTIWOZ_SLOTS,

@@ -8,11 +8,11 @@ import pytest
 
 import dsteval
 from commandline import run
-from dsteval import protocol
+from dsteval.analysis.value_checks import KINDS, Fact, facts
+from dsteval.analysis.value_counts import Example
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.facts import KINDS, Fact, facts
-from dsteval.occurrences import Example
-from dsteval.values.alike import key
+from dsteval.protocols import model as protocol
+from dsteval.values.similarity import key
 from native import done, items, written
 
 CLEAN = ["hotel-area=north", "hotel-area=north; hotel-stars=4"]
@@ -39,7 +39,7 @@ def figures(fact: Fact) -> tuple[int, int, dict[str, int]]:
 def test_clean_values_have_no_facts() -> None:
     assert told(CLEAN, CLEAN) == told(CLEAN) == told(None, CLEAN) == {}
     assert told(CLEAN, ["", "hotel-area=north; hotel-stars=5"]) == {}
-    assert facts([]) == facts([Dialogue("d", [Turn(0, bits=[1, 0])])]) == []
+    assert facts([]) == facts([Dialogue("d", [Turn(0, correctness=[1, 0])])]) == []
     # null says that a slot is not set, and every protocol reads it so.
     assert (
         facts([Dialogue("d", [Turn(0, [("hotel-area", None)], [("hotel-area", "x"), ("hotel-area", None)])])])

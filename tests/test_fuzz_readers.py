@@ -22,10 +22,10 @@ import dsteval
 import native_careful as careful
 from commandline import run
 from dsteval import readers
+from dsteval.analysis.validation import validate
 from dsteval.errors import DstevalError
 from dsteval.readers import Source
-from dsteval.validation import validate
-from dsteval.writing import lines
+from dsteval.readers.jsonl_writer import lines
 from native import Sample, written
 from native_breaking import broken, flip
 from native_samples import SAMPLES, SETSUMBT
@@ -144,7 +144,7 @@ def looked_at(rng: random.Random, name: str, data: bytes, reader: str) -> str:
     turns = [turn for dialogue in dialogues for turn in dialogue.turns]
     if not turns:
         return "read"
-    one = all(turn.ref is None and turn.ref_frames is None and turn.bits is None for turn in turns)
+    one = all(turn.ref is None and turn.ref_frames is None and turn.correctness is None for turn in turns)
     text = b"".join(lines(dialogues, "pred" if one else None))
     back = list(readers.read(Source("back.jsonl", text), "pred"))
     if [(d.id, d.turns) for d in back] != [(d.id, d.turns) for d in dialogues if d.turns]:

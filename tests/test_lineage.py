@@ -11,11 +11,11 @@ import dsteval
 import naive
 import naive_lineage
 from dsteval import metrics
-from dsteval.evaluation import Evaluation
-from dsteval.lineage import ENDS, KINDS, LIVED, Lineage, lineage, why_not
 from dsteval.metrics.fga import TYPE1, distances
 from dsteval.metrics.origin_errors import KIND
-from dsteval.outcomes import ABSENT, UNKNOWN, Outcomes
+from dsteval.outcomes.lineage import ENDS, KINDS, LIVED, Lineage, lineage, unavailable_reason
+from dsteval.outcomes.table import ABSENT, UNKNOWN, Outcomes
+from dsteval.pipeline.evaluation import Evaluation
 from dsteval.readers import Source
 from dsteval.values.matchers import PreparedValue
 from forms import sides, without_null
@@ -194,7 +194,7 @@ def test_marks_have_lineage_without_kinds() -> None:
     outcomes = dsteval.evaluate(None, {"d": dict(enumerate(marks))}, protocol="fga-trippy").outcomes
     assert outcomes is not None
     found = lineage(outcomes)
-    assert why_not(outcomes) is None
+    assert unavailable_reason(outcomes) is None
     assert (found.origin.tolist(), found.last.tolist()) == ([1, 2], [2, 3])
     assert [ENDS[end] for end in found.end] == ["repaired", "lived"]
     for column in (found.kind, found.ref, found.pred):
@@ -208,7 +208,7 @@ def test_what_has_no_lineage() -> None:
         (replace(outcomes, has_dialogues=False), "single instances"),
         (replace(outcomes, graded=True), "between right and wrong"),
     ):
-        assert reason in (why_not(changed) or "")
+        assert reason in (unavailable_reason(changed) or "")
         with pytest.raises(ValueError, match=reason):
             lineage(changed)
 
@@ -232,11 +232,11 @@ def test_slices_by_turn_share_out_the_errors_that_begin(corpus: WrittenCorpus, k
 def test_metrics_say_why_they_are_undefined(name: str) -> None:
     outcomes = outcomes_of({"d": [({"hotel-area": "north"}, {})]})
     metric = metrics.find(name)
-    assert metric.why_not(outcomes) is None
+    assert metric.unavailable_reason(outcomes) is None
     for changed, reason in (
         (replace(outcomes, unit="frame"), "service frame"),
         (replace(outcomes, has_dialogues=False), "single instances"),
         (replace(outcomes, graded=True), "between right and wrong"),
         (replace(outcomes, has_values=False), "marks"),
     ):
-        assert reason in (metric.why_not(changed) or "")
+        assert reason in (metric.unavailable_reason(changed) or "")

@@ -15,10 +15,10 @@ import dsteval
 import naive_metrics as metrics
 import naive_rules as rules
 import naive_trade as trade
-from dsteval.values import fnctod, simpletod
-from dsteval.values.given import Given
 from dsteval.values.tables import table
-from dsteval.values.typo_fix import typo_fix
+from dsteval.values.tools import fnctod, simpletod
+from dsteval.values.tools.typo_fix import typo_fix
+from dsteval.values.user_tables import UserTables
 from generated import SEED, UNSET, Corpus, State, Values, corpus, engine, lines, near, scores
 from naive_protocols import DONTCARE
 
@@ -198,7 +198,7 @@ GUESSED: Values = {
 
 
 DELETE = "[DELETE]"
-ontology = Given("test", ontology=ONTOLOGY).ontology
+ontology = UserTables("test", ontology=ONTOLOGY).ontology
 
 
 def fix(slot: str, value: str) -> str:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import dsteval
 from dsteval import metrics
 from dsteval.errors import MetricError, OptionError
-from dsteval.evaluation import Evaluation
 from dsteval.metrics import Metric
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
+from dsteval.pipeline.evaluation import Evaluation
 from dsteval.readers import Source
 from forms import sides
 from strategies import Written, WrittenCorpus, corpora

@@ -9,8 +9,8 @@ import pytest
 from dsteval import readers
 from dsteval.dialogue import Choice, Items, Turn
 from dsteval.readers import Source
-from dsteval.readers.icdst import completion_items
-from dsteval.readers.spans import span_items
+from dsteval.readers.belief_spans import span_items
+from dsteval.readers.formats.icdst import completion_items
 from native import FORMATS, done, items, read, refused, system, written
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from dsteval.evaluation import Evaluation
-from dsteval.explanation import TurnLine, explain
-from dsteval.outcomes import ABSENT, EXACT, FIRST, PRED_IS_PREVIOUS_REF, Outcomes
+from dsteval.analysis.explanation import TurnLine, explain
+from dsteval.outcomes.table import ABSENT, EXACT, FIRST, PRED_IS_PREVIOUS_REF, Outcomes
+from dsteval.pipeline.evaluation import Evaluation
 from dsteval.readers import Source
 from forms import sides, without_null
 from strategies import WrittenCorpus, corpora, long_corpora

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import dsteval
+from dsteval.analysis.sample_size import plan
 from dsteval.errors import OptionError
-from dsteval.intervals import Intervals
-from dsteval.planning import plan
 from dsteval.render.rankings import plan_tables
 from dsteval.render.table import to_md
-from dsteval.result import Result, to_json
+from dsteval.results.result import Result, to_json
+from dsteval.stats.intervals import Intervals
 
 A, B = {"hotel-area": "north"}, {"hotel-area": "south"}
 REF = {name: [A, A] for name in "pqrs"}

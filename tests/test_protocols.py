@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dsteval
-from dsteval import protocol
 from dsteval.errors import OptionError, ProtocolError
+from dsteval.protocols import model as protocol
 from forms import sides
 from generated import options
 from strategies import LITERAL_VALUES, WrittenCorpus, literal_corpora

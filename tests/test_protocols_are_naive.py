@@ -16,8 +16,8 @@ import naive_metrics as metrics
 import naive_rules as rules
 import naive_trade as trade
 from dsteval.dialogue import Items, Turn
-from dsteval.values import hidst, mwzeval
-from dsteval.values.fix_label import fix_label
+from dsteval.values.tools import hidst, mwzeval
+from dsteval.values.tools.fix_label import fix_label
 from generated import SEED, UNSET, State, Values, corpus, engine, lines, mapped, near, scores, sides
 from naive_protocols import DONTCARE
 

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dsteval
-from dsteval import saved
+from dsteval.analysis.lambda_curve import LAMBDAS
+from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
 from dsteval.errors import AlignmentError, MetricError, OptionError
-from dsteval.intervals import NO_INTERVALS, Intervals, drawing_order
-from dsteval.lambdas import LAMBDAS
-from dsteval.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
 from dsteval.readers import Source
 from dsteval.render.rankings import discrimination_tables, lambda_tables, protocol_tables, resample_tables
 from dsteval.render.table import to_csv, to_md
-from dsteval.result import Result, document, to_json
+from dsteval.results import saved
+from dsteval.results.result import Result, document, to_json
+from dsteval.stats.intervals import NO_INTERVALS, Intervals, drawing_order
 from generated import corpus, sides
 
 A, B, C = {"hotel-area": "north"}, {"hotel-area": "south"}, {"hotel-area": "north", "hotel-stars": "4"}
@@ -139,7 +139,7 @@ def replace_order(result: Result, seed: int) -> Result:
     return replace(
         result,
         dialogues=tuple(result.dialogues[row].upper() + ".json" for row in order),
-        turns=tuple(result.turns[row] for row in order),
+        turns_per_dialogue=tuple(result.turns_per_dialogue[row] for row in order),
         counts={text: counts[order] for text, counts in result.counts.items()},
         outcomes=None,
     )
@@ -260,7 +260,7 @@ def test_protocols() -> None:
     assert (entries["normalised"].ranks, entries["normalised"].tau) == ((2, 1), -1.0)
     assert entries["normalised"].swapped == (("literal", "loose"),) and not entries["exact"].swapped
     assert "--variants FILE" in found.not_applicable["trippy"]
-    assert set(entries) | set(found.not_applicable) == set(dsteval.protocol.names())
+    assert set(entries) | set(found.not_applicable) == set(dsteval.protocols.model.names())
     assert sum(found.firsts) == pytest.approx(len(entries))
     for name, entry in entries.items():
         for pred, value in zip((literal, loose), entry.values, strict=True):
@@ -271,7 +271,7 @@ def test_protocols() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=2))
 def test_tau_is_kendalls(values: list[list[int]]) -> None:
-    from dsteval.rankings import _entry
+    from dsteval.analysis.rankings import _entry
 
     one, base = (tuple(value / 4 for value in side) for side in values)
     found = _entry("p", one, base, ("a", "b", "c", "d"), lower_is_better=False)
@@ -328,7 +328,7 @@ def test_what_cannot_stand_side_by_side() -> None:
     part = scored(REF, {"c": {"d": REF["d"]}}, missing="skip")
     with pytest.raises(AlignmentError, match=r"the same dialogues and turns, found 1 that only one has \(e\)"):
         discriminative_power([one, *part])
-    shorter = replace(other, turns=(3, 2))
+    shorter = replace(other, turns_per_dialogue=(3, 2))
     with pytest.raises(AlignmentError, match="found turns of d: 4 and 3"):
         over_resamples([one, shorter])
     with pytest.raises(MetricError, match="AGA"):

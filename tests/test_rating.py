@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsteval.errors import OptionError, ReadError
-from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array
 from dsteval.rating.agreement import LEVELS, agree, alpha, cohen, fleiss
-from dsteval.rating.coefficients import COEFFICIENTS, kendall, pearson, pointbiserial, spearman, steiger, williams
 from dsteval.rating.ratings import Rating, Ratings, combined, parse_scale, read, table, written
+from dsteval.stats.agreement import COEFFICIENTS, kendall, pearson, pointbiserial, spearman, steiger, williams
+from dsteval.stats.intervals import Intervals
 
 # Imported by name: neither has types.
 scipy_stats: Any = importlib.import_module("scipy.stats")

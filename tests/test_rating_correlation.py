@@ -13,15 +13,15 @@ import pytest
 
 import dsteval
 from dsteval.errors import DstevalError, MetricError, OptionError, ReadError
-from dsteval.intervals import Intervals
 from dsteval.rating import charts
-from dsteval.rating.coefficients import pearson, williams
 from dsteval.rating.correlation import correlate
 from dsteval.rating.fitting import LambdaFit, best, correlations, fit_lambda, lambdas, scores
 from dsteval.rating.pairs import paired, resamples, unit_resamples
 from dsteval.rating.planning import Crowd, plan_lambda, plan_metrics, simulated
 from dsteval.rating.ratings import Ratings
-from dsteval.result import Result
+from dsteval.results.result import Result
+from dsteval.stats.agreement import pearson, williams
+from dsteval.stats.intervals import Intervals
 
 # Imported by name: it has no types.
 scipy_stats: Any = importlib.import_module("scipy.stats")

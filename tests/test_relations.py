@@ -10,12 +10,12 @@ import pytest
 
 import dsteval
 from commandline import process, run
-from dsteval.relations import RELATIONS, Error, Witness, relation
+from dsteval.outcomes.error_records import RELATIONS, DialogueContext, ErrorRecord, relation
 from native import FORMATS, done, refusal, written
 
 EXAMPLE = Path(dsteval.__file__).parent / "example"
 
-TOLD = Witness(
+TOLD = DialogueContext(
     [None, "The Gonville is a 4-star hotel. Shall I book it?", "It leaves at 09:15."],
     ["A cheap room, please, and a train.", "No! Not so dear. How about Kings' Hedges?", "The earlier one."],
     [{"train-day": "monday"}, {"train-day": "friday", "hotel-stars": "2"}, {"hotel-stars": frozenset({"2", "3"})}],
@@ -80,7 +80,7 @@ LINES = [
 def test_errors_in_python() -> None:
     result = dsteval.evaluate(None, LINES, metrics=["JGA"], errors=True)
     assert result.errors == (
-        Error(
+        ErrorRecord(
             dialogue="d",
             slot="hotel-area",
             domain="hotel",
@@ -95,7 +95,9 @@ def test_errors_in_python() -> None:
             user_text='Then\n"south", please.',
             system_text="None there.",
         ),
-        Error("d", "spa-room", "spa", "spurious", 2, "lived", None, 1, None, "north", "another domain", "Ok", ""),
+        ErrorRecord(
+            "d", "spa-room", "spa", "spurious", 2, "lived", None, 1, None, "north", "another domain", "Ok", ""
+        ),
     )
     assert dsteval.evaluate(None, LINES, metrics=["JGA"]).errors is None
     perfect = [line(0, {"hotel-area": "north"}, {"hotel-area": "north"})]
@@ -116,7 +118,7 @@ def test_the_file_of_several_systems(tmp_path: Path) -> None:
     assert [(row["system"], row["slot"]) for row in found] == [
         (name, slot) for name in "ab" for slot in ("hotel-area", "spa-room")
     ]
-    assert [*found[0]] == ["system", *(field.name for field in fields(Error))]
+    assert [*found[0]] == ["system", *(field.name for field in fields(ErrorRecord))]
     assert found[0]["user_text"] == 'Then\n"south", please.'
     assert (found[1]["ref"], found[1]["end_turn"], found[1]["lifetime"]) == ("", "", "1")
 

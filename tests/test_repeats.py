@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import dsteval
-from dsteval import saved
+from dsteval.analysis.seed_runs import repeated
 from dsteval.errors import AlignmentError, OptionError
 from dsteval.readers import Source
 from dsteval.render.rankings import repeats_tables
 from dsteval.render.table import to_md
-from dsteval.repeats import repeated
-from dsteval.result import Result, document, to_json
+from dsteval.results import saved
+from dsteval.results.result import Result, document, to_json
 
 A, B = {"hotel-area": "north"}, {"hotel-area": "south"}
 REF = {"d": [A, A], "e": [A, A]}

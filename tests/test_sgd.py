@@ -12,7 +12,7 @@ import naive_sgd
 from commandline import refusal, run
 from dsteval import metrics
 from dsteval.errors import DstevalError, MetricError
-from dsteval.values.sgd import token_sort_ratio
+from dsteval.values.tools.sgd import token_sort_ratio
 from naive_sgd import Json
 
 FRAME_METRICS = [name for name in metrics.names() if "frame" in metrics.find(name).unit]

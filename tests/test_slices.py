@@ -18,8 +18,9 @@ import naive
 import naive_more
 import twins
 from commandline import run
-from dsteval import metrics, protocol
-from dsteval.result import Score, SliceScores
+from dsteval import metrics
+from dsteval.protocols import model as protocol
+from dsteval.results.result import Score, SliceScores
 from native import FORMATS, done, refusal, written
 
 Corpus = dict[str, list[tuple[dict[str, str], dict[str, str]]]]

@@ -10,9 +10,9 @@ import pytest
 
 import dsteval
 from commandline import refusal, run
-from dsteval import protocol as protocols
+from dsteval.analysis.protocol_spread import Spread, spread
 from dsteval.errors import DstevalError
-from dsteval.spreading import Spread, spread
+from dsteval.protocols import model as protocols
 
 REF = {
     "d1": [

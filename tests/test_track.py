@@ -17,8 +17,8 @@ import pytest
 import dsteval
 from commandline import COMMAND, Ran, refusal, run
 from dsteval.readers import Source
-from dsteval.track.material import gather
-from dsteval.track.running import run as track
+from dsteval.track.dialogues import gather
+from dsteval.track.runs import run as track
 from dsteval.track.tracker import load
 
 TESTS = str(Path(__file__).parent)
@@ -182,8 +182,8 @@ import os, sys
 sys.path.insert(0, {TESTS!r})
 from pathlib import Path
 from dsteval.readers import Source
-from dsteval.track.material import gather
-from dsteval.track.running import run
+from dsteval.track.dialogues import gather
+from dsteval.track.runs import run
 from dsteval.track.tracker import load
 material, tracker = gather(Source.open(sys.argv[1])), load("trackers:Slow")
 for _ in sys.stdin:

@@ -13,8 +13,8 @@ from commandline import Ran, refusal, run, usage
 from dsteval.errors import OptionError
 from dsteval.readers import Source
 from dsteval.track import Update
-from dsteval.track.material import gather
-from dsteval.track.running import run as track
+from dsteval.track.dialogues import gather
+from dsteval.track.runs import run as track
 from dsteval.track.tracker import load, option_values
 from test_track import predictions, scores, tracked, written
 

@@ -10,11 +10,12 @@ import pytest
 
 import dsteval
 from commandline import run
-from dsteval import protocol, readers
+from dsteval import readers
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import ReadError
+from dsteval.protocols import model as protocol
 from dsteval.readers import Options, Reader, Source
-from dsteval.writing import lines
+from dsteval.readers.jsonl_writer import lines
 from native import FORMATS, counted, done, files, items, read, refusal, system, written
 from native_samples import SAMPLES
 

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsteval.errors import ProtocolError
-from dsteval.values import dstc10, fnctod, mwzeval, simpletod
-from dsteval.values.convlab import squeeze
-from dsteval.values.fix_label import fix_label
 from dsteval.values.slots import MULTIWOZ
 from dsteval.values.tables import table
-from dsteval.values.typo_fix import of_2_1, of_2_4, plain, squad, typo_fix
+from dsteval.values.tools import dstc10, fnctod, mwzeval, simpletod
+from dsteval.values.tools.convlab import squeeze
+from dsteval.values.tools.fix_label import fix_label
+from dsteval.values.tools.typo_fix import of_2_1, of_2_4, plain, squad, typo_fix
 
 slots = st.sampled_from(sorted(MULTIWOZ))
 

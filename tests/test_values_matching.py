@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsteval.values import dstc10, hidst, mwzeval, trippy
+from dsteval.values.tools import dstc10, hidst, mwzeval, trippy
 
 VARIANTS = {"centre": ["center", "downtown"], "guest house": ["guest houses"], "free": ["no charge"]}
 

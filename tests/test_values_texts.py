@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsteval.values import fnctod, simpletod, trade_data
 from dsteval.values.tables import table
+from dsteval.values.tools import fnctod, simpletod, trade_data
 
 # TRADE's preparation
 

@@ -14,34 +14,34 @@ from typing import TYPE_CHECKING, Any
 from dsteval._version import __version__
 
 if TYPE_CHECKING:
-    from dsteval.comparison import Comparison as Comparison
-    from dsteval.comparison import compare as compare
+    from dsteval.analysis.comparison import Comparison as Comparison
+    from dsteval.analysis.comparison import compare as compare
+    from dsteval.analysis.explanation import explain as explain
+    from dsteval.analysis.protocol_spread import spread as spread
     from dsteval.dialogue import Dialogue as Dialogue
     from dsteval.dialogue import Turn as Turn
     from dsteval.errors import DstevalError as DstevalError
-    from dsteval.evaluation import evaluate as evaluate
-    from dsteval.explanation import explain as explain
-    from dsteval.result import Result as Result
-    from dsteval.result import Score as Score
-    from dsteval.saved import load as load
-    from dsteval.saved import merge as merge
-    from dsteval.spreading import spread as spread
+    from dsteval.pipeline.evaluation import evaluate as evaluate
+    from dsteval.results.result import Result as Result
+    from dsteval.results.result import Score as Score
+    from dsteval.results.saved import load as load
+    from dsteval.results.saved import merge as merge
 
 # Where each public name lives; imported when first used, so that `import dsteval` costs next to nothing. Every
 # metric of the registry is a name of the package as well: dsteval.FGA @ 0.5.
 _HOMES = {
-    "Comparison": "dsteval.comparison",
+    "Comparison": "dsteval.analysis.comparison",
     "Dialogue": "dsteval.dialogue",
     "DstevalError": "dsteval.errors",
-    "Result": "dsteval.result",
-    "Score": "dsteval.result",
+    "Result": "dsteval.results.result",
+    "Score": "dsteval.results.result",
     "Turn": "dsteval.dialogue",
-    "compare": "dsteval.comparison",
-    "evaluate": "dsteval.evaluation",
-    "explain": "dsteval.explanation",
-    "load": "dsteval.saved",
-    "merge": "dsteval.saved",
-    "spread": "dsteval.spreading",
+    "compare": "dsteval.analysis.comparison",
+    "evaluate": "dsteval.pipeline.evaluation",
+    "explain": "dsteval.analysis.explanation",
+    "load": "dsteval.results.saved",
+    "merge": "dsteval.results.saved",
+    "spread": "dsteval.analysis.protocol_spread",
 }
 
 __all__ = ["__version__", *_HOMES]

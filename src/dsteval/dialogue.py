@@ -6,11 +6,27 @@ stay, because some published scorers count them. Protocols decide later what an 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["Choice", "Dialogue", "Frame", "Item", "Items", "Side", "Turn", "Value", "canonical_id"]
+from dsteval.values.normalise import is_deletion
+
+__all__ = [
+    "Choice",
+    "Dialogue",
+    "Frame",
+    "Item",
+    "Items",
+    "Side",
+    "Turn",
+    "Value",
+    "canonical_id",
+    "slot_of",
+    "whole_states",
+    "written_states",
+]
 
 Value: TypeAlias = str | tuple[str, ...] | None
 """A value as written: a text, several accepted texts, or null."""
@@ -56,7 +72,7 @@ class Turn(msgspec.Struct):
     user: str | None = None
     ref_frames: list[Frame] | None = None
     pred_frames: list[Frame] | None = None
-    bits: list[int] | None = None
+    correctness: list[int] | None = None
     pred_update: Items | None = None
     choices: list[Choice] | None = None
 
@@ -88,3 +104,57 @@ def canonical_id(dialogue_id: str) -> str:
     ('pmul1234', 'pmul1234', 'sngjson')
     """
     return dialogue_id.strip().casefold().removesuffix(".json")
+
+
+def slot_of(service: str, slot: str) -> str:
+    """A slot as 'service-slot'; MultiWOZ 2.2 writes it so already, in any case.
+
+    >>> slot_of("Hotels_4", "stars"), slot_of("hotel", "hotel-stars")
+    ('Hotels_4-stars', 'hotel-stars')
+    """
+    prefix = f"{service}-"
+    return slot if slot.casefold().startswith(prefix.casefold()) else prefix + slot
+
+
+def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
+    """The states of one side as written, or ``[]`` where the dialogue lacks it.
+
+    Frames become one state: their slots carry the service, and a service that a turn does not mention keeps
+    its last frame.
+    """
+    turns = dialogue.turns
+    frames = [turn.ref_frames if side == "ref" else turn.pred_frames for turn in turns]
+    states = [turn.ref if side == "ref" else turn.pred for turn in turns]
+    if frames.count(None) < len(frames):
+        return _carry(frames, states, side in dialogue.updates)
+    return [] if None in states else states  # type: ignore[return-value]
+
+
+def whole_states(updates: list[Items], key_of: Callable[[str], str]) -> list[Items]:
+    """States as written out of updates as written; spellings that ``key_of`` takes for one slot overwrite."""
+    state: dict[str, Item] = {}
+    states = []
+    for items in updates:
+        state = dict(state)
+        for slot, value in items:
+            state.pop(key_of(slot), None)
+            if not is_deletion(value):
+                state[key_of(slot)] = (slot, value)
+        states.append(list(state.values()))
+    return states
+
+
+def _carry(turns: list[list[Frame] | None], states: list[Items | None], updates: bool) -> list[Items]:
+    """One state a turn out of its frames; a turn with a state and no frames, one that was filled in, has that."""
+    carried = []
+    last: dict[str, Items] = {}
+    for frames, state in zip(turns, states, strict=True):
+        if frames is None and state is not None:
+            carried.append(state)
+            continue
+        if updates:
+            last = {}
+        for frame in frames or ():
+            last[frame.service] = [(slot_of(frame.service, slot), value) for slot, value in frame.items]
+        carried.append([item for items in last.values() for item in items])
+    return carried

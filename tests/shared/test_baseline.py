@@ -17,8 +17,8 @@ import pytest
 import dsteval
 from dsteval import Dialogue, Turn, readers
 from dsteval.readers import Source
-from dsteval.track.baseline import RULES, Baseline, states_of
-from dsteval.track.lexicon import lexicon_from_states
+from dsteval.track.baseline.lexicon import lexicon_from_states
+from dsteval.track.baseline.tracker import RULES, Baseline, states_of
 from dsteval.values.slots import canonical
 
 pytestmark = pytest.mark.shared

@@ -10,7 +10,7 @@ import pytest
 
 import dsteval
 from commandline import run
-from dsteval.explanation import explain
+from dsteval.analysis.explanation import explain
 from shared.figures import assert_ends, domain_scores
 
 pytestmark = pytest.mark.shared

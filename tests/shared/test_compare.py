@@ -8,11 +8,11 @@ import pytest
 import dsteval
 from commandline import refusal, run
 from dsteval import readers
-from dsteval.comparison import compare
+from dsteval.analysis.comparison import compare
 from dsteval.errors import AlignmentError
-from dsteval.intervals import Intervals
 from dsteval.readers import Source
-from dsteval.result import Result
+from dsteval.results.result import Result
+from dsteval.stats.intervals import Intervals
 from shared.figures import per_cent
 
 pytestmark = pytest.mark.shared

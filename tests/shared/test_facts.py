@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from dsteval.facts import Fact
+from dsteval.analysis.validation import validate
+from dsteval.analysis.value_checks import Fact
 from dsteval.readers import Source
-from dsteval.validation import validate
 
 pytestmark = pytest.mark.shared
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from dsteval.values import mwzeval
 from dsteval.values.normalise import DONTCARE
 from dsteval.values.slots import canonical
+from dsteval.values.tools import mwzeval
 
 pytestmark = pytest.mark.shared
 

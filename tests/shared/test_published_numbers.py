@@ -7,9 +7,10 @@ import pytest
 
 import dsteval
 from commandline import run
-from dsteval import protocol, readers
+from dsteval import readers
+from dsteval.analysis.explanation import explain
 from dsteval.errors import AlignmentError
-from dsteval.explanation import explain
+from dsteval.protocols import model as protocol
 from dsteval.readers import Source
 from shared.figures import (
     assert_ends,

@@ -16,15 +16,15 @@ import pytest
 
 import dsteval
 from dsteval import readers
+from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
+from dsteval.analysis.reference_change import two_references
+from dsteval.analysis.sample_size import plan
 from dsteval.dialogue import canonical_id
-from dsteval.intervals import Intervals
-from dsteval.planning import plan
-from dsteval.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
 from dsteval.readers import Source
-from dsteval.references import two_references
 from dsteval.render.rankings import lambda_tables, plan_tables, protocol_tables, reference_tables, resample_tables
 from dsteval.render.table import Cell, Table, to_md
-from dsteval.result import Result
+from dsteval.results.result import Result
+from dsteval.stats.intervals import Intervals
 
 pytestmark = pytest.mark.shared
 
@@ -183,7 +183,7 @@ def part(results: Sequence[Result], rows: Sequence[int]) -> list[Result]:
         replace(
             one,
             dialogues=tuple(one.dialogues[row] for row in rows),
-            turns=tuple(one.turns[row] for row in rows),
+            turns_per_dialogue=tuple(one.turns_per_dialogue[row] for row in rows),
             counts={text: counts[np.array(rows)] for text, counts in one.counts.items()},
             outcomes=None,
         )

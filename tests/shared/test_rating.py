@@ -11,9 +11,7 @@ from click.testing import CliRunner
 import dsteval
 from dsteval import readers
 from dsteval.cli import cli
-from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array
-from dsteval.rating.coefficients import pearson, steiger, williams
 from dsteval.rating.fitting import LambdaFit, best, fit_lambda, lambdas, scores
 from dsteval.rating.pairs import paired, resamples
 from dsteval.rating.planning import Crowd, plan_lambda, simulated
@@ -21,7 +19,9 @@ from dsteval.rating.ratings import Ratings
 from dsteval.readers import Source
 from dsteval.render.rating import lambda_plan_tables
 from dsteval.render.table import Table, to_md
-from dsteval.result import Result
+from dsteval.results.result import Result
+from dsteval.stats.agreement import pearson, steiger, williams
+from dsteval.stats.intervals import Intervals
 
 pytestmark = pytest.mark.shared
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from dsteval.values import dstc10, trade_data
-from dsteval.values.fix_label import fix_label
 from dsteval.values.slots import canonical
 from dsteval.values.tables import table
+from dsteval.values.tools import dstc10, trade_data
+from dsteval.values.tools.fix_label import fix_label
 
 pytestmark = pytest.mark.shared
 

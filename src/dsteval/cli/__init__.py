@@ -34,7 +34,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"dsteval.cli.{cmd_name}_").command
+        module = {"lambda": "lambda_"}.get(cmd_name, cmd_name)  # a keyword is no module's name
+        command: click.Command = import_module(f"dsteval.cli.commands.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from dsteval.align import Extra, Missing
+from dsteval.align.pairing import Extra, Missing
 from dsteval.errors import OptionError, ReadError, first_few, unknown
-from dsteval.inputs import open_source
-from dsteval.protocol import MOST_SLOTS
+from dsteval.pipeline.inputs import open_source
+from dsteval.protocols.model import MOST_SLOTS
 from dsteval.readers import Source, detect
 from dsteval.readers.source import schema_of
 from dsteval.stats.bootstrap import METHODS
@@ -205,8 +205,10 @@ def say(source: Source, format: str | None) -> None:
     if format is None:
         found = detect(source)
         click.echo(f"{source.name}: read as {found.reader.name} ({found.sign})", err=True)
-    if source.passed:
-        click.echo(f"{source.name}: passed over, being no dialogues: {first_few(source.passed, 5)}", err=True)
+    if source.skipped_files:
+        click.echo(
+            f"{source.name}: passed over, being no dialogues: {first_few(source.skipped_files, 5)}", err=True
+        )
 
 
 class FetchBar:
@@ -261,7 +263,7 @@ def open_shown(text: str) -> Source:
 
 def say_unverified(text: str) -> None:
     """Tell on stderr which part of a data set, NAME or NAME/SPLIT, could not be verified."""
-    from dsteval.data import catalog
+    from dsteval.data import catalogue as catalog
     from dsteval.data.fetch import unverified
 
     name, _, split = text.partition("/")

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from dsteval.cli.options import open_named, open_shown, say
-from dsteval.cli.places import typed
+from dsteval.cli.path_checks import typed
 from dsteval.errors import OptionError
-from dsteval.evaluation import Evaluation, Settings, evaluate
-from dsteval.inputs import check_names, system_name
+from dsteval.pipeline.evaluation import Evaluation, Settings, evaluate
+from dsteval.pipeline.inputs import check_names, system_name
 from dsteval.readers import Source
-from dsteval.result import Result
-from dsteval.saved import is_saved, load, merge, recounted
+from dsteval.results.result import Result
+from dsteval.results.saved import is_saved, load, merge, recounted
 
 __all__ = ["check_predictions", "merged", "named", "opened", "systems"]
 

@@ -21,8 +21,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from dsteval.data import catalog
-from dsteval.data.catalog import Catalogue, Dataset, File
+from dsteval.data import catalogue as catalog
+from dsteval.data.catalogue import Catalogue, Dataset, File
 from dsteval.errors import FetchError, OptionError
 
 if TYPE_CHECKING:  # urllib takes a while to load, and most runs fetch nothing

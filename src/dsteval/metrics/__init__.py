@@ -12,8 +12,8 @@ from functools import cache
 from dsteval.errors import MetricError, unknown
 from dsteval.metrics.base import Counts, Metric, Parameter, total
 from dsteval.metrics.text import HEADINGS, split
-from dsteval.plugins import installed
-from dsteval.protocol import Protocol
+from dsteval.protocols.model import Protocol
+from dsteval.registry import installed
 
 __all__ = ["Counts", "Metric", "Parameter", "find", "names", "parse", "total", "under"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import Array, Counts, Metric, Parameter, mean_of_fractions, per_denominator
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["AGA"]
 
@@ -37,14 +37,14 @@ class _AGA(Metric):
     about = "mean share of a turn's reference slots that are right (turns with an empty reference left out)"
     parameters = {"over": OVER}
     ratio_of_counts = False
-    empty = "no turn has a slot"
+    undefined_reason = "no turn has a slot"
     needs = ("ref",)
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """The union also needs the predicted values."""
         if self.get("over") == "union" and not outcomes.has_values:
             return "the file holds right/wrong marks and no values"
-        return super().why_not(outcomes)
+        return super().unavailable_reason(outcomes)
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns with a denominator, then sums of right slots by denominator 1, 2, 3, ..."""

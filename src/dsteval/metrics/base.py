@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dsteval.errors import MetricError, unknown
 from dsteval.metrics.text import join
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = [
     "AVERAGE",
@@ -33,7 +33,6 @@ __all__ = [
     "ratio",
     "sum_of_fractions",
     "total",
-    "weights",
 ]
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -73,7 +72,7 @@ class Metric:
     """A metric with the parameters that were given; it compares, hashes and pickles as a value.
 
     ``count(outcomes)`` gives additive columns per dialogue, ``value(sums)`` the metric of summed columns (any
-    leading axes). ``given`` holds the parameters that were typed, in the order of their names. ``tally`` names
+    leading axes). ``given`` holds the parameters that were typed, in the order of their names. ``extra`` names
     what it wants counted per turn; ``unit`` tells whether it is one of turns, of service frames, or of either;
     ``best`` is the best value there is, the lower one of ``bounds`` where lower is better; ``perfect`` is False
     where a perfect prediction does not score it. ``percent`` tells whether tables show a value in per cent.
@@ -91,10 +90,10 @@ class Metric:
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     number_about: ClassVar[str] = ""
     ratio_of_counts: ClassVar[bool] = True
-    empty: ClassVar[str] = "there is no turn"
+    undefined_reason: ClassVar[str] = "there is no turn"
     needs: ClassVar[tuple[str, ...]] = ()
     unit: ClassVar[tuple[str, ...]] = ("turn",)
-    tally: ClassVar[str] = ""
+    extra: ClassVar[str] = ""
     best: ClassVar[float] = 1.0
     perfect: ClassVar[bool] = True
     percent: ClassVar[bool] = True
@@ -167,11 +166,11 @@ class Metric:
         """Metrics with one key share their counts: all lambdas of FGA read one histogram."""
         return (self.name, self.given)
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Why the metric cannot be had from these outcomes, or None."""
         if outcomes.unit not in self.unit:
             return WRONG_UNIT[outcomes.unit]
-        if ("values" in self.needs or self.tally) and not outcomes.has_values:
+        if ("values" in self.needs or self.extra) and not outcomes.has_values:
             return "the file holds right/wrong marks and no values"
         if "ref" in self.needs and not outcomes.has_ref:
             return "the file holds no reference; give one with --ref"
@@ -206,16 +205,9 @@ def ratio(numerator: Array, denominator: Array) -> Array:
     return out
 
 
-def weights(outcomes: Outcomes) -> Array:
-    """1 for every turn that counts, 0 for the others [U]."""
-    if outcomes.scored is None:
-        return np.ones(len(outcomes), dtype=np.int64)
-    return outcomes.scored.astype(np.int64)
-
-
 def per_dialogue(outcomes: Outcomes, *columns: Array) -> Counts:
     """Sums of columns [U] over the turns of each dialogue that count: [D, len(columns)], integers if all are."""
-    chosen = weights(outcomes)
+    chosen = outcomes.counted
     if any(column.dtype.kind == "f" for column in columns):
         dialogue, size = outcomes.dialogue_of, len(outcomes.dialogues)
         added = [np.bincount(dialogue, weights=column * chosen, minlength=size) for column in columns]
@@ -233,7 +225,7 @@ def per_denominator(outcomes: Outcomes, numerator: Array, denominator: Array) ->
 
     Columns: turns with a denominator above 0, then the sum of numerators over 1, 2, 3, ...
     """
-    chosen = (weights(outcomes) != 0) & (denominator > 0)
+    chosen = (outcomes.counted != 0) & (denominator > 0)
     width = int(denominator.max(initial=0)) + 1
     cell = outcomes.dialogue_of[chosen] * width + denominator[chosen]
     size = len(outcomes.dialogues) * width
@@ -275,7 +267,7 @@ def at_turns(outcomes: Outcomes, turns: str) -> Outcomes:
         return outcomes
     last = np.zeros(len(outcomes), dtype=bool)
     last[outcomes.offsets[1:][np.diff(outcomes.offsets) > 0] - 1] = True
-    return outcomes.with_scope(outcomes.n_slots, last & (weights(outcomes) != 0))
+    return outcomes.with_scope(outcomes.n_slots, last & (outcomes.counted != 0))
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["DialogueMatch"]
 
@@ -32,13 +32,13 @@ class _DialogueMatch(Metric):
 
     name = "DialogueMatch"
     about = "share of dialogues that are right at every turn"
-    empty = "there is no dialogue"
+    undefined_reason = "there is no dialogue"
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Single instances belong to no dialogue."""
         if not outcomes.has_dialogues:
             return "the data is single instances, no dialogues"
-        return super().why_not(outcomes)
+        return super().unavailable_reason(outcomes)
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: 1 for a dialogue with a turn that counts, 1 where all of these are exact."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import Array, Counts, Metric, ratio
-from dsteval.metrics.origin_errors import KIND, errors_counted, sums_of_errors, why_not_errors
-from dsteval.outcomes import Outcomes
+from dsteval.metrics.origin_errors import KIND, errors_counted, errors_unavailable, sums_of_errors
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["ErrorLifetime"]
 
@@ -34,14 +34,14 @@ class _ErrorLifetime(Metric):
     name = "ErrorLifetime"
     about = "mean number of turns that an error lives"
     parameters = {"kind": KIND}
-    empty = "there is no such error"
+    undefined_reason = "there is no such error"
     perfect = False
     percent = False
     bounds = (1.0, float("inf"))
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """As for every metric of errors."""
-        return why_not_errors(outcomes)
+        return errors_unavailable(outcomes)
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: errors, the sum of their turns."""

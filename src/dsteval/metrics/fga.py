@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsteval.metrics.base import AVERAGE, WRONG_UNIT, Array, AveragedMetric, Counts, Parameter, ratio, weights
-from dsteval.outcomes import CARRIED, PRED_IS_PREVIOUS_REF, Outcomes
+from dsteval.metrics.base import AVERAGE, WRONG_UNIT, Array, AveragedMetric, Counts, Parameter, ratio
+from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, Outcomes
 
 __all__ = ["FGA", "INFINITE", "TYPE1", "VARIANT", "decay", "distances", "lambda_for", "match_counts"]
 
@@ -65,7 +65,7 @@ class _FGA(AveragedMetric):
     number_about = "lambda, how fast an old mistake is forgotten"
     ratio_of_counts = False
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Right/wrong marks tell which slots are wrong, not what changed: only ``trippy`` reads them."""
         return why_not_variant(self.get("variant"), outcomes)
 
@@ -153,7 +153,7 @@ def histogram(outcomes: Outcomes, variant: str) -> Counts:
     distance = distances(outcomes, variant)
     width = 3 + int(distance.max(initial=0))
     column = np.where(distance > 0, distance + 2, np.where(distance == 0, 1, np.where(distance == INFINITE, 2, 0)))
-    chosen = weights(outcomes) != 0
+    chosen = outcomes.counted != 0
     dialogue = outcomes.dialogue_of[chosen]
     size = len(outcomes.dialogues)
     counts = np.bincount(dialogue * width + column[chosen], minlength=size * width).reshape(size, width)

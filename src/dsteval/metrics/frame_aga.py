@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dsteval.metrics.base import Array, Counts, Metric, ratio
 from dsteval.metrics.frame_jga import SLOTS, frame_counts, of_slots
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["FrameAGA"]
 
@@ -38,7 +38,7 @@ class _FrameAGA(Metric):
     about = "mean over service frames of the mean score of the reference's slots"
     parameters = {"slots": SLOTS}
     ratio_of_counts = False
-    empty = "no frame has a slot of that kind in its reference"
+    undefined_reason = "no frame has a slot of that kind in its reference"
     unit = ("frame",)
 
     def count(self, outcomes: Outcomes) -> Counts:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsteval.metrics.base import Array, Counts, Metric, Parameter, per_dialogue, ratio, weights
-from dsteval.outcomes import Outcomes
+from dsteval.metrics.base import Array, Counts, Metric, Parameter, per_dialogue, ratio
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["SLOTS", "FrameJGA", "frame_counts", "of_slots"]
 
@@ -47,7 +47,7 @@ class _FrameJGA(Metric):
     about = "mean over service frames of the product of slot scores"
     parameters = {"slots": SLOTS, "across": ACROSS}
     ratio_of_counts = False
-    empty = "no frame's service has a slot of that kind in its schema"
+    undefined_reason = "no frame's service has a slot of that kind in its schema"
     unit = ("frame",)
 
     def count(self, outcomes: Outcomes) -> Counts:
@@ -76,7 +76,7 @@ def frame_counts(outcomes: Outcomes, scores: Array) -> Counts:
 def _over_turns(outcomes: Outcomes, scores: Array) -> Array:
     """The product over the frames of a turn that count and have a score, at the first of them; else NaN [U]."""
     found = np.full(len(scores), np.nan)
-    chosen = np.flatnonzero((weights(outcomes) != 0) & ~np.isnan(scores))
+    chosen = np.flatnonzero((outcomes.counted != 0) & ~np.isnan(scores))
     if len(chosen):
         place = np.stack([outcomes.dialogue_of[chosen], outcomes.turn[chosen]])
         starts = np.flatnonzero(np.append(True, (np.diff(place) != 0).any(axis=0)))

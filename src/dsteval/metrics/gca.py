@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsteval.metrics.base import Array, Counts, Metric, Parameter, per_dialogue
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["GCA"]
 
@@ -44,23 +44,23 @@ class _GCA(Metric):
     name = "GCA"
     about = "harmonic mean of four ratios over the changes of each turn: correct, wrong, over-predicted, missed"
     ratio_of_counts = False
-    empty = "nothing changes on either side"
+    undefined_reason = "nothing changes on either side"
     parameters = {"none": NONE}
 
     @property
-    def tally(self) -> str:  # type: ignore[override]
+    def extra(self) -> str:  # type: ignore[override]
         """What is counted per turn."""
         return "gca" if self.get("none") == "absent" else "gca-none"
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Single instances have no turn before."""
         if not outcomes.has_dialogues:
             return "the data is single instances: without dialogues nothing changes"
-        return super().why_not(outcomes)
+        return super().unavailable_reason(outcomes)
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: changes counted, then correct, wrong, over-predicted and missed ones."""
-        kinds = outcomes.tallied[self.tally].astype(np.int64)
+        kinds = outcomes.extra[self.extra].astype(np.int64)
         return per_dialogue(outcomes, kinds.sum(axis=1), *kinds.T)
 
     def value(self, sums: Array) -> Array:

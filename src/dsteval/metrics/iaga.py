@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import Array, Counts, Metric, per_denominator, per_dialogue, ratio, sum_of_fractions
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["IAGA"]
 
@@ -34,7 +34,7 @@ class _IAGA(Metric):
     name = "IAGA"
     about = "overlap of the two states, summed over turns, over the turns with a reference"
     ratio_of_counts = False
-    empty = "no turn has a slot in the reference"
+    undefined_reason = "no turn has a slot in the reference"
     needs = ("values",)
 
     def count(self, outcomes: Outcomes) -> Counts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["IntentAccuracy"]
 
@@ -33,7 +33,7 @@ class _IntentAccuracy(Metric):
 
     name = "IntentAccuracy"
     about = "share of service frames whose active intent is right"
-    empty = "no frame tells an intent on both sides"
+    undefined_reason = "no frame tells an intent on both sides"
     unit = ("frame",)
 
     def count(self, outcomes: Outcomes) -> Counts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import AVERAGE, TURNS, Array, AveragedMetric, Counts, at_turns, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["JGA"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import Array, Counts, Metric, absent_slots, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["NoneF1"]
 
@@ -31,7 +31,7 @@ class _NoneF1(Metric):
 
     name = "NoneF1"
     about = "harmonic mean of none precision and recall, over the corpus"
-    empty = "no slot is absent on either side"
+    undefined_reason = "no slot is absent on either side"
     needs = ("values",)
     bounds = (-float("inf"), float("inf"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import Array, Counts, Metric, absent_slots, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["NonePrecision"]
 
@@ -31,7 +31,7 @@ class _NonePrecision(Metric):
 
     name = "NonePrecision"
     about = "share of slots predicted absent that are absent, over the corpus"
-    empty = "no slot is predicted absent"
+    undefined_reason = "no slot is predicted absent"
     needs = ("values",)
     bounds = (-float("inf"), float("inf"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import Array, Counts, Metric, absent_slots, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["NoneRecall"]
 
@@ -31,7 +31,7 @@ class _NoneRecall(Metric):
 
     name = "NoneRecall"
     about = "share of slots absent in the reference that are predicted absent, over the corpus"
-    empty = "no slot is absent in the reference"
+    undefined_reason = "no slot is absent in the reference"
     needs = ("values",)
     bounds = (-float("inf"), float("inf"))
 

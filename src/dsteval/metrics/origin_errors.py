@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsteval.lineage import KINDS, Lineage, lineage
-from dsteval.lineage import why_not as why_no_lineage
-from dsteval.metrics.base import WRONG_UNIT, Array, Counts, Metric, Parameter, per_dialogue, ratio, weights
-from dsteval.outcomes import Outcomes
+from dsteval.metrics.base import WRONG_UNIT, Array, Counts, Metric, Parameter, per_dialogue, ratio
+from dsteval.outcomes.lineage import KINDS, Lineage, lineage
+from dsteval.outcomes.lineage import unavailable_reason as lineage_unavailable
+from dsteval.outcomes.table import Outcomes
 
-__all__ = ["KIND", "OriginErrors", "errors_counted", "sums_of_errors", "why_not_errors"]
+__all__ = ["KIND", "OriginErrors", "errors_counted", "errors_unavailable", "sums_of_errors"]
 
 # The parameter's word for each kind: "wrong value" has a blank.
 _WORDS = tuple(kind.partition(" ")[0] for kind in KINDS)
@@ -24,7 +24,7 @@ class _OriginErrors(Metric):
     """Errors that begin, per turn; an error is a run of turns in which a slot is wrong with the same ref and pred.
 
     Formula: |{errors whose first turn counts}| / turns. Unit: errors a turn, 0 or more, lower is better. NaN
-    without turns. ``kind`` counts errors of one kind only, as ``dsteval.lineage`` tells them at the first turn;
+    without turns. ``kind`` counts errors of one kind only, as ``dsteval.outcomes.lineage`` tells them;
     the kinds add up to ``any``. In a slice an error counts where its first turn counts.
 
     Differs from: wrong slots per turn, (1 - SlotAccuracy) |S|, which counts an error anew at each turn it lives.
@@ -45,9 +45,9 @@ class _OriginErrors(Metric):
     best = 0.0
     bounds = (0.0, float("inf"))
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """As for every metric of errors."""
-        return why_not_errors(outcomes)
+        return errors_unavailable(outcomes)
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, errors that begin."""
@@ -59,19 +59,19 @@ class _OriginErrors(Metric):
         return ratio(sums[..., 1], sums[..., 0])
 
 
-def why_not_errors(outcomes: Outcomes) -> str | None:
+def errors_unavailable(outcomes: Outcomes) -> str | None:
     """Why errors cannot be counted, or None. Right/wrong marks tell that a slot is wrong, not that it changed."""
     if outcomes.unit != "turn":
         return WRONG_UNIT[outcomes.unit]
     if not outcomes.has_values:
         return "right/wrong marks do not tell where one error of a slot ends and the next begins"
-    return why_no_lineage(outcomes)
+    return lineage_unavailable(outcomes)
 
 
 def errors_counted(outcomes: Outcomes, kind: str) -> Lineage:
     """The errors of a kind whose first turn counts."""
     found = lineage(outcomes)
-    counted = weights(outcomes)[found.origin] != 0
+    counted = outcomes.counted[found.origin] != 0
     if kind != "any":
         counted &= found.kind == _WORDS.index(kind)
     return found.where(counted)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["RecipeJGA"]
 
@@ -33,12 +33,12 @@ class _RecipeJGA(Metric):
 
     name = "RecipeJGA"
     about = "share of turns with as many right values as the reference has domains (a card's recipe; wrong)"
-    tally = "recipe"
+    extra = "recipe"
     perfect = False
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, turns that the recipe takes for right."""
-        right = outcomes.tallied["recipe"][:, 0].astype(np.int64)
+        right = outcomes.extra["recipe"][:, 0].astype(np.int64)
         return per_dialogue(outcomes, np.ones(len(outcomes), dtype=np.int64), right)
 
     def value(self, sums: Array) -> Array:

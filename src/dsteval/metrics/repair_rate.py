@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsteval.lineage import REPAIRED
 from dsteval.metrics.base import Array, Counts, Metric, ratio
-from dsteval.metrics.origin_errors import KIND, errors_counted, sums_of_errors, why_not_errors
-from dsteval.outcomes import Outcomes
+from dsteval.metrics.origin_errors import KIND, errors_counted, errors_unavailable, sums_of_errors
+from dsteval.outcomes.lineage import REPAIRED
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["RepairRate"]
 
@@ -35,12 +35,12 @@ class _RepairRate(Metric):
     name = "RepairRate"
     about = "share of errors that were put right later"
     parameters = {"kind": KIND}
-    empty = "there is no such error"
+    undefined_reason = "there is no such error"
     perfect = False
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """As for every metric of errors."""
-        return why_not_errors(outcomes)
+        return errors_unavailable(outcomes)
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: errors, those repaired."""

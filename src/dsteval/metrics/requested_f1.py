@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dsteval.metrics.base import Array, Counts, Metric, ratio
 from dsteval.metrics.frame_jga import frame_counts
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["RequestedF1"]
 
@@ -37,7 +37,7 @@ class _RequestedF1(Metric):
     name = "RequestedF1"
     about = "mean over service frames of the F1 of requested slots"
     ratio_of_counts = False
-    empty = "no frame tells requested slots on both sides"
+    undefined_reason = "no frame tells requested slots on both sides"
     unit = ("frame",)
 
     def count(self, outcomes: Outcomes) -> Counts:

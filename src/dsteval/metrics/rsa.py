@@ -16,7 +16,7 @@ from dsteval.metrics.base import (
     ratio,
     sum_of_fractions,
 )
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["RSA"]
 
@@ -49,7 +49,7 @@ class _RSA(Metric):
     about = "mean share of the slots that either side mentions that are right"
     parameters = {"empty": EMPTY}
     ratio_of_counts = False
-    empty = "no turn has a slot on either side"
+    undefined_reason = "no turn has a slot on either side"
     needs = ("values",)
 
     def count(self, outcomes: Outcomes) -> Counts:

@@ -18,7 +18,7 @@ from dsteval.metrics.base import (
     per_dialogue,
     ratio,
 )
-from dsteval.outcomes import ABSENT, Outcomes
+from dsteval.outcomes.table import ABSENT, Outcomes
 from dsteval.values.matchers import PreparedValue
 
 __all__ = ["SlotAccuracy"]
@@ -58,12 +58,12 @@ class _SlotAccuracy(AveragedMetric):
     parameters = {"average": AVERAGE, "split": SPLIT, "turns": TURNS, "wrong": WRONG}
     bounds = (-float("inf"), 1.0)
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Where a value is cut, values are needed."""
         cut = self.get("split") == "last" or self.get("wrong") == "twice"
         if cut and not outcomes.has_values:
             return "the file holds right/wrong marks and no values"
-        return super().why_not(outcomes)
+        return super().unavailable_reason(outcomes)
 
     def turn_count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns x |S|, and of these the right ones."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import CREDIT, Array, Counts, Metric, earned, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["SlotF1"]
 
@@ -33,7 +33,7 @@ class _SlotF1(Metric):
 
     name = "SlotF1"
     about = "harmonic mean of slot precision and recall, over the corpus"
-    empty = "neither side holds a slot"
+    undefined_reason = "neither side holds a slot"
     parameters = {"credit": CREDIT}
     needs = ("values",)
     unit = ("turn", "frame")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import CREDIT, Array, Counts, Metric, earned, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["SlotPrecision"]
 
@@ -32,7 +32,7 @@ class _SlotPrecision(Metric):
 
     name = "SlotPrecision"
     about = "share of predicted slots that are right, over the corpus"
-    empty = "no slot is predicted"
+    undefined_reason = "no slot is predicted"
     parameters = {"credit": CREDIT}
     needs = ("values",)
     unit = ("turn", "frame")

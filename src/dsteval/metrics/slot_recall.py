@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsteval.metrics.base import CREDIT, Array, Counts, Metric, earned, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["SlotRecall"]
 
@@ -32,7 +32,7 @@ class _SlotRecall(Metric):
 
     name = "SlotRecall"
     about = "share of the reference's slots that are right, over the corpus"
-    empty = "the reference holds no slot"
+    undefined_reason = "the reference holds no slot"
     parameters = {"credit": CREDIT}
     needs = ("values",)
     unit = ("turn", "frame")

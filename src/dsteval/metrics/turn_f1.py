@@ -17,7 +17,7 @@ from dsteval.metrics.base import (
     ratio,
     sum_of_fractions,
 )
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["TurnF1"]
 

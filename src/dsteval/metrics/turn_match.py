@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dsteval.metrics.base import AVERAGE, Array, AveragedMetric, Counts, ratio
 from dsteval.metrics.fga import VARIANT, match_counts, why_not_variant
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["TurnMatch"]
 
@@ -33,7 +33,7 @@ class _TurnMatch(AveragedMetric):
     about = "share of turns that are exact or whose error is only inherited (#M2 of the FGA paper)"
     parameters = {"average": AVERAGE, "variant": VARIANT}
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Right/wrong marks tell which slots are wrong, not what changed: only ``trippy`` reads them."""
         return why_not_variant(self.get("variant"), outcomes)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
-from dsteval.outcomes import Outcomes
+from dsteval.outcomes.table import Outcomes
 
 __all__ = ["UpdateAccuracy"]
 
@@ -34,17 +34,17 @@ class _UpdateAccuracy(Metric):
 
     name = "UpdateAccuracy"
     about = "share of turns whose own update is right"
-    tally = "updates"
+    extra = "updates"
 
-    def why_not(self, outcomes: Outcomes) -> str | None:
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Single instances have no turn before."""
         if not outcomes.has_dialogues:
             return "the data is single instances: without dialogues there is no turn before"
-        return super().why_not(outcomes)
+        return super().unavailable_reason(outcomes)
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, turns whose update is right."""
-        right = outcomes.tallied["updates"][:, 0].astype(np.int64)
+        right = outcomes.extra["updates"][:, 0].astype(np.int64)
         return per_dialogue(outcomes, np.ones(len(outcomes), dtype=np.int64), right)
 
     def value(self, sums: Array) -> Array:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from dsteval.errors import OptionError, unknown
-from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array
 from dsteval.rating.ratings import Ratings
-from dsteval.result import or_none
+from dsteval.results.result import or_none
 from dsteval.stats.bootstrap import interval, resampled
+from dsteval.stats.intervals import Intervals
 
 __all__ = ["LEVELS", "Agreement", "Disputed", "Rater", "agree", "alpha", "cohen", "fleiss"]
 

@@ -12,15 +12,15 @@ import numpy as np
 
 from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, ReadError, unknown
-from dsteval.intervals import Intervals
 from dsteval.metrics import parse
 from dsteval.metrics.base import Array
-from dsteval.rating.coefficients import COEFFICIENTS, steiger, williams
 from dsteval.rating.fitting import LambdaFit, fit_lambda
 from dsteval.rating.pairs import Pairs, paired, unit_resamples
 from dsteval.rating.ratings import Ratings
-from dsteval.result import Result, or_none
+from dsteval.results.result import Result, or_none
+from dsteval.stats.agreement import COEFFICIENTS, steiger, williams
 from dsteval.stats.bootstrap import percentile
+from dsteval.stats.intervals import Intervals
 
 __all__ = ["Coefficient", "Correlations", "Versus", "correlate"]
 

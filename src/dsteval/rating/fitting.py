@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from dsteval.errors import MetricError
-from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array, Counts, Metric
-from dsteval.rating.coefficients import pearson
 from dsteval.rating.pairs import Pairs, Resample, resamples
-from dsteval.result import finite, or_none
+from dsteval.results.result import finite, or_none
+from dsteval.stats.agreement import pearson
 from dsteval.stats.bootstrap import percentile
+from dsteval.stats.intervals import Intervals
 
 __all__ = ["LambdaFit", "best", "correlations", "fit_lambda", "lambdas", "scores"]
 

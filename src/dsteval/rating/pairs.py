@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dsteval.errors import OptionError, unknown
-from dsteval.intervals import Intervals
 from dsteval.metrics.base import Array
 from dsteval.rating.ratings import Ratings
 from dsteval.stats.bootstrap import draws
+from dsteval.stats.intervals import Intervals
 
 __all__ = ["AGAINST", "Pairs", "Resample", "paired", "resamples", "unit_resamples"]
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from dsteval.errors import OptionError
 from dsteval.metrics.base import Array, Counts, Metric
-from dsteval.rating.coefficients import pearson, williams
 from dsteval.rating.fitting import best, lambdas, scores
 from dsteval.rating.pairs import Resample
-from dsteval.result import finite
+from dsteval.results.result import finite
+from dsteval.stats.agreement import pearson, williams
 from dsteval.stats.bootstrap import rows_at_once
 
 __all__ = [

@@ -12,8 +12,8 @@ import numpy as np
 
 from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, unknown
-from dsteval.evaluation import Evaluation
 from dsteval.metrics import Metric
+from dsteval.pipeline.evaluation import Evaluation
 from dsteval.readers import Source
 
 __all__ = ["STRATA", "Drawn", "Item", "Pool", "draw", "key_text", "pool", "read_key"]
@@ -65,7 +65,7 @@ def pool(name: str, pred: Source, ref: Source | None, run: Evaluation) -> Pool:
         run.compare(comparer, dialogue, prepared)
         dialogues[canonical_id(dialogue.id)] = dialogue
     outcomes = run.scoped(comparer)
-    if (why := jga.why_not(outcomes)) is not None:
+    if (why := jga.unavailable_reason(outcomes)) is not None:
         raise ReadError(where=name, expected="turns that are right or wrong", found=why)
     turns, right = jga.count(outcomes)[:, :2].T
     wrong = {canonical_id(one): int(n) for one, n in zip(outcomes.dialogues, turns - right, strict=True)}

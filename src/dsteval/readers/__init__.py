@@ -14,9 +14,10 @@ from functools import cache
 
 from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import OptionError, ReadError, first_few, unknown
-from dsteval.plugins import installed
+from dsteval.readers import formats
 from dsteval.readers.base import Options, Reader
 from dsteval.readers.source import Source
+from dsteval.registry import installed
 
 __all__ = ["Detected", "Options", "Reader", "Source", "detect", "find", "names", "read"]
 
@@ -24,8 +25,8 @@ __all__ = ["Detected", "Options", "Reader", "Source", "detect", "find", "names",
 @cache
 def _bundled() -> dict[str, Reader]:
     found: dict[str, Reader] = {}
-    for module in pkgutil.iter_modules(__path__):
-        for value in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
+    for module in pkgutil.iter_modules(formats.__path__):
+        for value in vars(importlib.import_module(f"{formats.__name__}.{module.name}")).values():
             if isinstance(value, Reader):
                 found[value.name] = value
     return dict(sorted(found.items()))
@@ -73,9 +74,9 @@ def detect(source: Source) -> Detected:
 
     Raises ReadError where none fits, where two do (the user is asked), or where the files of a folder differ.
     """
-    if "detected" not in source.kept:
-        source.kept["detected"] = _detect(source)
-    detected: Detected = source.kept["detected"]
+    if "detected" not in source.cache:
+        source.cache["detected"] = _detect(source)
+    detected: Detected = source.cache["detected"]
     return detected
 
 
@@ -148,7 +149,7 @@ def read(
             held = 0
             for dialogue in reader.read(part, side, options):
                 held += 1
-                if source.whole or source.keeps(dialogue.id):
+                if source.whole or source.includes(dialogue.id):
                     kept.add(canonical_id(dialogue.id))
                     yield dialogue
             if not held and source.whole:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, Turn, Value
 from dsteval.errors import Problems, ReadError
-from dsteval.readers.json_text import Pairs
+from dsteval.readers.json_pairs import Pairs
 from dsteval.readers.source import Source
 
 __all__ = [

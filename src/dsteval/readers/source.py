@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from dsteval.dialogue import canonical_id
+from dsteval.dialogue import canonical_id, slot_of
 from dsteval.errors import ReadError, first_few
-from dsteval.readers.files import File, Gathered, gather, selected
-from dsteval.readers.json_text import JsonChunk, decode, decode_pairs, explain_failure, plain
+from dsteval.readers.file_sets import File, Gathered, gather, selected
+from dsteval.readers.json_pairs import JsonChunk, decode, decode_pairs, explain_failure, plain
 
-__all__ = ["Schema", "SchemaFile", "Source", "schema_hash", "schema_of", "slot_of"]
+__all__ = ["Schema", "SchemaFile", "Source", "schema_hash", "schema_of"]
 
 Schema: TypeAlias = "dict[str, dict[str, bool | None]]"
 """Service -> its slots, as 'service-slot' -> whether they are categorical; None where the schema does not say."""
@@ -62,8 +62,8 @@ class Source:
         self._only: dict[str, str] | None = None  # canonical id -> as listed
         self._without: frozenset[str] = frozenset()
         self._record: Any = None
-        self.passed: list[str] = []
-        self.kept: dict[object, Any] = {}
+        self.skipped_files: list[str] = []
+        self.cache: dict[object, Any] = {}
 
     @classmethod
     def open(cls, path: str | Path) -> Source:
@@ -85,7 +85,7 @@ class Source:
         if chosen.only is not None:
             source._only = {canonical_id(name): name for name in chosen.only}
         source._without = frozenset(map(canonical_id, chosen.without))
-        source.passed = chosen.passed
+        source.skipped_files = chosen.skipped_files
         return source
 
     @classmethod
@@ -96,7 +96,7 @@ class Source:
         # Dialogues and turns numbered by Python integers are the numbers that JSON writes as text.
         return cls(name, top={str(key) if isinstance(key, int) else key: inner for key, inner in value.items()})
 
-    def keeps(self, dialogue: str) -> bool:
+    def includes(self, dialogue: str) -> bool:
         """Whether a dialogue belongs to the split that was asked for."""
         key = canonical_id(dialogue)
         return (self._only is None or key in self._only) and key not in self._without
@@ -308,16 +308,6 @@ def schema_of(value: bytes | SchemaFile, name: str = "") -> Schema:
 def schema_hash(schema: Schema) -> str:
     """Six hexadecimal digits over a schema."""
     return hashlib.sha256(msgspec.json.encode(schema, order="sorted")).hexdigest()[:6]
-
-
-def slot_of(service: str, slot: str) -> str:
-    """A slot as 'service-slot'; MultiWOZ 2.2 writes it so already, in any case.
-
-    >>> slot_of("Hotels_4", "stars"), slot_of("hotel", "hotel-stars")
-    ('Hotels_4-stars', 'hotel-stars')
-    """
-    prefix = f"{service}-"
-    return slot if slot.casefold().startswith(prefix.casefold()) else prefix + slot
 
 
 def _filled(file: File) -> bytes:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from dsteval.comparison import Comparison
-from dsteval.differences import Difference
+from dsteval.analysis.comparison import Comparison
+from dsteval.analysis.differences import Difference
 from dsteval.render.scores import scores_table
 from dsteval.render.table import Cell, Marked, Table
-from dsteval.result import Result
+from dsteval.results.result import Result
 
 __all__ = ["comparison_tables"]
 

@@ -8,13 +8,13 @@ from typing import IO, TypeAlias
 
 from rich.text import Text
 
+from dsteval.analysis.explanation import Explanation, SlotLine, TurnLine
+from dsteval.analysis.worst_dialogues import Worst
 from dsteval.errors import printable
-from dsteval.explanation import Explanation, SlotLine, TurnLine
 from dsteval.metrics import parse
 from dsteval.render.lanes import gutters
 from dsteval.render.table import Cell, Table
 from dsteval.render.terminal import console
-from dsteval.worst import Worst
 
 __all__ = [
     "explanation_table",

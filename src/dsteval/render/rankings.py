@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
+from dsteval.analysis.rankings import Discrimination, LambdaRanking, ProtocolRanking, ResampleRanking
+from dsteval.analysis.reference_change import Change, Example, ReferenceChange
+from dsteval.analysis.sample_size import Plan
+from dsteval.analysis.seed_runs import Repeats
 from dsteval.metrics import parse
-from dsteval.planning import Plan
-from dsteval.rankings import Discrimination, LambdaRanking, ProtocolRanking, ResampleRanking
-from dsteval.references import Change, Example, ReferenceChange
 from dsteval.render.scores import in_unit
 from dsteval.render.table import Cell, Table
-from dsteval.repeats import Repeats
 
 __all__ = [
     "discrimination_tables",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dsteval.metrics import parse
 from dsteval.metrics.text import HEADINGS
 from dsteval.render.table import Cell, Table
-from dsteval.result import Result, Score, SliceScores
+from dsteval.results.result import Result, Score, SliceScores
 
 __all__ = ["change_tables", "scores_table", "slice_tables"]
 

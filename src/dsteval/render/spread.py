@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dsteval.analysis.protocol_spread import Disagreement, Entry, Spread
 from dsteval.render.rankings import not_applicable_table
 from dsteval.render.table import Cell, Table
-from dsteval.spreading import Disagreement, Entry, Spread
 
 __all__ = ["spread_tables"]
 

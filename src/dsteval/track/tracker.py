@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from dsteval.errors import OptionError, unknown
-from dsteval.plugins import installed
+from dsteval.registry import installed
 
 __all__ = ["NEEDS", "Loaded", "Tracker", "Update", "find", "load", "names", "option_values"]
 
@@ -25,7 +25,7 @@ the turn before, the turns before."""
 # Need -> the keyword under which it is passed.
 _KEYWORDS = {"own-state": "state", "ref-state": "state", "history": "history"}
 
-_BUNDLED = {"baseline": "dsteval.track.baseline:Baseline"}
+_BUNDLED = {"baseline": "dsteval.track.baseline.tracker:Baseline"}
 
 
 class Update(dict[str, Any]):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from dsteval.values.given import Given
+    from dsteval.values.user_tables import UserTables
 
 __all__ = ["MATCHERS", "Matcher", "PreparedValue", "matches", "same_ref"]
 
@@ -52,7 +52,7 @@ class Matcher:
     reflexive = True
     graded = False
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: UserTables) -> None:
         self.categorical: Collection[str] = frozenset()
         self._known: dict[tuple[str, PreparedValue, PreparedValue], float] = {}
 
@@ -107,9 +107,9 @@ class _Mwzeval(Matcher):
     name = "mwzeval"
     about = "partial_ratio above 95 (fuzzywuzzy's, with python-Levenshtein's matching blocks)"
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: UserTables) -> None:
         super().__init__(given)
-        from dsteval.values import mwzeval
+        from dsteval.values.tools import mwzeval
 
         self._matches = mwzeval.matches
 
@@ -125,9 +125,9 @@ class _Trippy(Matcher):
     about = "equal, or a listed variant of the reference"
     needs = "variants"
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: UserTables) -> None:
         super().__init__(given)
-        from dsteval.values import trippy
+        from dsteval.values.tools import trippy
 
         self._variants, self._right = trippy.tokenise_variants(given.variants), trippy.right
 
@@ -143,9 +143,9 @@ class _Hidst(Matcher):
     about = "equal or contained after cleaning, times within 15 minutes, listed variants"
     needs = "variants"
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: UserTables) -> None:
         super().__init__(given)
-        from dsteval.values import hidst
+        from dsteval.values.tools import hidst
 
         self._variants, self._matches, self._seen = given.variants, hidst.matches, hidst.seen
 
@@ -171,9 +171,9 @@ class _Dstc10(Matcher):
     reflexive = False
     graded = True
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: UserTables) -> None:
         super().__init__(given)
-        from dsteval.values import dstc10
+        from dsteval.values.tools import dstc10
 
         self._score = dstc10.list_score
 
@@ -212,9 +212,9 @@ class _SgdFuzzy(_SgdExact):
     about = "token_sort_ratio to the nearest value of the reference; categorical slots: equal to its first"
     graded = True
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: UserTables) -> None:
         super().__init__(given)
-        from dsteval.values import sgd
+        from dsteval.values.tools import sgd
 
         self._near = sgd.token_sort_ratio
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from dsteval.values.given import Given
+    from dsteval.values.user_tables import UserTables
 
 __all__ = ["DELETIONS", "DONTCARE", "NEEDS", "NORMALISERS", "is_deletion"]
 
@@ -106,26 +106,26 @@ def times(slot: str, value: str) -> str:
 Rewrite: TypeAlias = Callable[[str, str], str]
 
 
-def _from(module: str, function: str) -> Callable[[Given], Rewrite]:
+def _from(module: str, function: str) -> Callable[[UserTables], Rewrite]:
     """A rule of a published scorer: in a module of its own, loaded only by the protocols that name it."""
 
-    def make(given: Given) -> Rewrite:
-        rewrite: Rewrite = getattr(import_module(f"dsteval.values.{module}"), function)
+    def make(given: UserTables) -> Rewrite:
+        rewrite: Rewrite = getattr(import_module(f"dsteval.values.tools.{module}"), function)
         return rewrite
 
     return make
 
 
-def _typo_fix(function: str) -> Callable[[Given], Rewrite]:
-    def make(given: Given) -> Rewrite:
-        rewrite = getattr(import_module("dsteval.values.typo_fix"), function)
+def _typo_fix(function: str) -> Callable[[UserTables], Rewrite]:
+    def make(given: UserTables) -> Rewrite:
+        rewrite = getattr(import_module("dsteval.values.tools.typo_fix"), function)
         ontology = given.ontology
         return lambda slot, value: str(rewrite(slot, value, ontology))
 
     return make
 
 
-NORMALISERS: dict[str, Callable[[Given], Rewrite]] = {
+NORMALISERS: dict[str, Callable[[UserTables], Rewrite]] = {
     "casefold": lambda given: casefold,
     "whitespace": lambda given: whitespace,
     "spelling": lambda given: spelling,

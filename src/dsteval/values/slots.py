@@ -94,7 +94,7 @@ def of_mwzeval(name: str) -> str:
     >>> of_mwzeval("hotel-book day"), of_mwzeval("hotel-bookday"), of_mwzeval("train-leave at")
     ('hotel-day', 'hotel-bookday', 'train-leave')
     """
-    from dsteval.values.mwzeval import slot_name
+    from dsteval.values.tools.mwzeval import slot_name
 
     return slot_name(name.replace("-book ", "-"))
 

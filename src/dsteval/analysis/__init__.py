@@ -1,0 +1,1 @@
+"""What is done with results and dialogues beyond scoring them: comparing, ranking, explaining, checking."""

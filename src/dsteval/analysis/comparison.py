@@ -1,0 +1,345 @@
+"""Two systems or more on the same dialogues: how far apart they are, and whether that means anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, product
+from typing import Any, TypeAlias, Unpack
+
+import numpy as np
+
+from dsteval import readers
+from dsteval.analysis.baselines import BASELINES, baseline
+from dsteval.analysis.differences import TESTS, Difference, Shared, differences
+from dsteval.dialogue import Dialogue, canonical_id
+from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, unknown
+from dsteval.metrics import Metric, parse
+from dsteval.pipeline.evaluation import Settings, evaluate
+from dsteval.pipeline.inputs import Input, check_names, open_input, read_references
+from dsteval.protocols.model import Protocol
+from dsteval.readers import Source
+from dsteval.results import html
+from dsteval.results.aligned import beside, check_alike, signature_parts
+from dsteval.results.result import Result, document
+from dsteval.results.saved import is_saved, load, recounted
+from dsteval.stats.bootstrap import TOLERANCE
+from dsteval.stats.intervals import NO_INTERVALS, Intervals
+
+__all__ = ["ALPHA", "BASELINES", "TESTS", "Comparison", "Difference", "compare", "intervals_of"]
+
+_Reference: TypeAlias = "Source | list[Dialogue]"
+
+ALPHA = 0.05
+"""A system is marked as worse than the best where its p, after Holm, is at most this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Systems on the same dialogues, and what tells them apart; ``comparison["JGA", "a", "b"]`` is one Difference.
+
+    ``baselines`` take no part in ``differences``. ``notes`` tell of dialogues that were left out.
+    """
+
+    systems: tuple[Result, ...]
+    differences: tuple[Difference, ...]
+    baselines: tuple[Result, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, key: tuple[str, str, str]) -> Difference:
+        """Metric, a, b. Raises MetricError for what was not compared."""
+        metric, a, b = key
+        for one in self.differences:
+            if one.metric == metric and {one.a, one.b} == {a, b}:
+                return one if one.a == a else one.turned()
+        raise MetricError(f"No comparison of {a!r} and {b!r} by {metric!r}.")
+
+    def best(self, metric: str) -> list[str]:
+        """The systems with the best value, more than one where they tie."""
+        sign = -1 if parse(metric).lower_is_better else 1
+        values = {one.name: sign * value for one in self.systems if (value := one[metric].value) is not None}
+        return [name for name, value in values.items() if value >= max(values.values()) - TOLERANCE]
+
+    def behind(self, metric: str) -> list[str]:
+        """The systems that are significantly worse than each of the best, at 5 % after Holm."""
+        # Of DialogueMatch the last is McNemar's; the first is that of the test that was asked for.
+        p = {frozenset((d.a, d.b)): d.p_holm for d in reversed(self.differences) if d.metric == metric}
+        best = self.best(metric)
+        others = [one.name for one in self.systems if best and one.name not in best]
+        return [name for name in others if all(_at_most(p.get(frozenset((name, top))), ALPHA) for top in best)]
+
+    def to_dict(self, keep: bool = False) -> dict[str, Any]:
+        """The JSON document; ``keep`` puts the counts per dialogue in, so that it can be loaded again."""
+        whole = document(self.systems, keep) | {"comparisons": [asdict(one) for one in self.differences]}
+        return whole | ({"baselines": [one.system() for one in self.baselines]} if self.baselines else {})
+
+    def _repr_html_(self) -> str:
+        """The systems side by side, the best of each column bold, for notebooks."""
+        names = [score.metric for score in self.systems[0].scores]
+        best = {name: set(self.best(name)) for name in names}
+        rows = []
+        for one in self.systems:
+            cells = [html.cell(one.name)]
+            for name in names:
+                value, scale = one[name].value, parse(name).scale
+                text = "" if value is None else f"{scale * value:.2f}"
+                cells.append(html.cell(text, bold=one.name in best[name]))
+            rows.append(cells)
+        return html.page(html.table(["system", *names], rows), notes=[*self.notes, *str(self).splitlines()])
+
+    def __str__(self) -> str:
+        width = max((len(f"{d.metric}  {d.a} - {d.b}") for d in self.differences), default=0)
+        return "\n".join([*self.notes, *(_line(one, width) for one in self.differences)])
+
+
+def _at_most(p: float | None, alpha: float) -> bool:
+    return p is not None and p <= alpha
+
+
+def _line(one: Difference, width: int) -> str:
+    head = f"{f'{one.metric}  {one.a} - {one.b}':<{width}}"
+    if one.difference is None:
+        return f"{head}  undefined: {one.note}"
+    scale = one.scale
+    between = "" if one.low is None or one.high is None else f"  [{scale * one.low:+.2f}, {scale * one.high:+.2f}]"
+    p = "" if one.p_holm is None else f"  p {one.p:.4f}, after Holm {one.p_holm:.4f}"
+    return f"{head}  {scale * one.difference:+.2f}{between}{p}"
+
+
+def intervals_of(settings: Settings) -> Intervals:
+    """How intervals are made by these settings. Raises OptionError for values that make no sense."""
+    return Intervals(
+        settings.get("ci", 0.95),
+        settings.get("resamples", 1000),
+        settings.get("seed", 12345),
+        settings.get("interval", "percentile"),
+    )
+
+
+def compare(
+    systems: Mapping[str, Input | Result] | Sequence[Result],
+    ref: Input | None = None,
+    *,
+    metrics: Sequence[str | Metric] | None = None,
+    protocol: str | Protocol = "exact",
+    common: bool = False,
+    against: Sequence[Result] = (),
+    baselines: Sequence[str] = (),
+    test: str = "bootstrap",
+    **settings: Unpack[Settings],
+) -> Comparison:
+    """Compare systems on the same reference, dialogue by dialogue.
+
+    ``systems`` are Results, or by name whatever ``evaluate`` takes, Results, and saved results. ``common`` leaves
+    out the dialogues that not all of them have, which is refused otherwise. ``against``: pairs are made with
+    these, and only with these. ``baselines`` adds rows without tests, "nothing" and "before" (BASELINES); they
+    need the reference. ``test`` is "bootstrap" or "permutation". Dialogues are paired by id; all metrics and
+    systems are resampled over the same draws, and so are the differences, so that an interval of a difference is
+    narrower than those of the two systems suggest.
+
+    Raises AlignmentError where the systems cannot be compared: other references, protocols, |S| (where a metric
+    counts it), tables or dialogues; OptionError for fewer than two systems, and as ``evaluate`` does.
+
+    >>> ref = {"x": [{"hotel-area": "north"}], "y": [{"hotel-area": "east"}, {"hotel-area": "west"}]}
+    >>> found = compare({"good": ref, "bad": {"x": [{}], "y": [{}, {}]}}, ref, metrics=["JGA"])
+    >>> found["JGA", "good", "bad"].difference, found.best("JGA")
+    (1.0, ['good'])
+    """
+    odd = sorted(set(settings) - set(Settings.__annotations__))
+    if odd:
+        raise OptionError(unknown("option", odd[0], list(Settings.__annotations__)))
+    intervals = intervals_of(settings)
+    for word, kind, known in ((test, "test", TESTS), *((one, "baseline", tuple(BASELINES)) for one in baselines)):
+        if word not in known:
+            raise OptionError(unknown(kind, word, known))
+    opened = None if ref is None else open_input(ref, "reference")
+    held = opened if opened is None or isinstance(opened, Source) else list(opened)
+    if isinstance(systems, Mapping):
+        first, results = _scored(systems, held, metrics, protocol, _lenient(settings, common))
+        if held is None and first is not None:
+            held, settings = first, {**settings, "ref_format": settings.get("format")}
+    else:
+        results = list(systems)
+    results += against
+    _check_names(results)
+    results = _narrowed(results, metrics)
+    for one in results[1:]:
+        check_alike(results[0], one)
+    order, note = _order(results, common)
+    parts = [_part(one, order, note) for one in results]
+    texts = [score.metric for score in parts[0].scores]
+    rows = []
+    for kind in dict.fromkeys(baselines):
+        row = _part(_baseline(kind, parts, held, protocol, settings), order, note)
+        rows.append(replace(recounted(row, texts, NO_INTERVALS), notes=(), source=""))
+    shared = Shared.over(intervals, parts)
+    done = tuple(recounted(one, texts, shared) for one in parts)
+    fresh = len(done) - len(against)
+    pairs = product(done[:fresh], done[fresh:]) if against else combinations(done, 2)
+    found = tuple(differences(list(pairs), shared, test))
+    return Comparison(done, found, tuple(rows), (note,) if note else ())
+
+
+def _lenient(settings: Settings, common: bool) -> Settings:
+    """Without intervals, made later for all at once; dialogues that a system lacks are none of the common ones."""
+    own: Settings = {**settings, "ci": None}
+    if common and own.get("missing", "error") == "error":
+        own["missing"] = "skip"
+    return own
+
+
+def _scored(
+    systems: Mapping[str, Input | Result],
+    ref: _Reference | None,
+    metrics: Sequence[str | Metric] | None,
+    protocol: str | Protocol,
+    settings: Settings,
+) -> tuple[Source | None, list[Result]]:
+    """Every system's result, and the first file of predictions, which may hold the reference as well."""
+    first: Source | None = None
+    results: list[Result] = []
+    for name, value in systems.items():
+        if isinstance(value, Result):
+            results.append(replace(value, name=name))
+            continue
+        source = open_input(value, name)
+        if isinstance(source, Source) and is_saved(source):
+            loaded = load(source)
+            results += [replace(loaded[0], name=name)] if len(loaded) == 1 else loaded
+            continue
+        if isinstance(source, Source):
+            first = first or source
+        results.append(evaluate(ref, source, metrics=metrics, protocol=protocol, name=name, **settings))
+    return first, results
+
+
+def _check_names(results: Sequence[Result]) -> None:
+    if len(results) < 2:
+        raise OptionError(where="compare", expected="two systems or more", found=str(len(results)))
+    check_names([one.name for one in results], "compare")
+
+
+def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None) -> list[Result]:
+    """The results with the metrics that are asked for, or those that all of them have."""
+    if isinstance(metrics, str):
+        raise OptionError(where="metrics", expected="a list of metrics", found=repr(metrics))
+    if metrics is None:
+        texts = [score.metric for score in results[0].scores]
+        for other in results[1:]:
+            odd = set(texts) ^ {score.metric for score in other.scores}
+            if odd:
+                raise AlignmentError(
+                    where=beside(results[0], other),
+                    expected="the same metrics",
+                    found=f"{', '.join(sorted(odd))} in one of them only",
+                    remedy="Say which with --metric, or score one of them again.",
+                )
+    else:
+        texts = [str(parse(one) if isinstance(one, str) else one.checked()) for one in metrics]
+    if not texts:
+        raise OptionError(where="compare", expected="at least one metric", found="none")
+    return [recounted(one, texts, NO_INTERVALS) for one in results]
+
+
+def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
+    """The dialogues that all systems have, and what was left out for that.
+
+    They stand in the order of their ids, in which dialogues are drawn.
+    Raises AlignmentError where systems cover different dialogues and ``common`` is not asked for.
+    """
+    held = [dict(zip(map(canonical_id, one.dialogues), one.turns_per_dialogue, strict=True)) for one in results]
+    shared = {key for key, turns in held[0].items() if all(other.get(key) == turns for other in held[1:])}
+    written = {canonical_id(name): name for one in results for name in one.dialogues}
+    odd = [name for key, name in written.items() if key not in shared]
+    if odd and not common:
+        lacking = [[name for key, name in written.items() if key not in own] for own in held]
+        listed = [
+            f"{one.name} lacks {len(names)} ({first_few(names)})"
+            for one, names in zip(results, lacking, strict=True)
+            if names
+        ]
+        uneven = [name for key, name in written.items() if len({own[key] for own in held if key in own}) > 1]
+        listed += [f"other numbers of turns in {len(uneven)} ({first_few(uneven)})"] if uneven else []
+        raise AlignmentError(
+            where="compare",
+            expected="systems that cover the same dialogues",
+            found="; ".join(listed),
+            extent=f"{len(odd)} of {len(written)} dialogues",
+            remedy="Compare what all of them have with --common.",
+        )
+    if not shared:
+        raise AlignmentError(where="compare", expected="a dialogue that all systems have", found="none")
+    order = sorted(shared)
+    if not odd:
+        return order, ""
+    coverage = results[0].coverage
+    turns = sum(held[0][key] for key in order)
+    return order, (
+        f"COMMON PART ONLY: {len(order)} of {coverage.ref_dialogues} dialogues, {turns} of {coverage.ref_turns} "
+        f"turns, those that all systems have; {len(odd)} that some have left out ({first_few(odd)})"
+    )
+
+
+def _part(result: Result, order: Sequence[str], note: str) -> Result:
+    """A result with these dialogues in this order; ``note`` tells that systems differed in what they cover."""
+    place = {canonical_id(name): row for row, name in enumerate(result.dialogues)}
+    rows = np.array([place[key] for key in order])
+    if not note and np.array_equal(rows, np.arange(len(place))):
+        return result
+    chosen = {id(counts): counts[rows] for counts in result.counts.values()}
+    turns = tuple(result.turns_per_dialogue[row] for row in rows)
+    kept = set(order)
+    dropped = [result.dialogues[row] for key, row in place.items() if key not in kept]
+    coverage = replace(
+        result.coverage,
+        scored_dialogues=len(rows),
+        scored_turns=sum(turns),
+        left_out=[*result.coverage.left_out, *dropped],
+    )
+    parts = signature_parts(result)
+    version = parts.pop("v")
+    parts["turns"] = f"{coverage.scored_turns}/{coverage.ref_turns}"
+    parts |= {"common": f"{len(rows)}/{coverage.ref_dialogues}"} if note else {}
+    rest = "|".join(f"{key}:{value}" for key, value in {**parts, "v": version}.items())
+    return replace(
+        result,
+        coverage=coverage,
+        scores=tuple(replace(one, signature=f"{one.metric}|{rest}") for one in result.scores),
+        dialogues=tuple(result.dialogues[row] for row in rows),
+        turns_per_dialogue=turns,
+        outcomes=None,
+        counts={text: chosen[id(counts)] for text, counts in result.counts.items()},
+        notes=(note, *result.notes) if note else result.notes,
+        slices=() if dropped else result.slices,
+        changes=None if dropped else result.changes,
+        errors=None if dropped else result.errors,
+    )
+
+
+def _baseline(
+    kind: str,
+    systems: Sequence[Result],
+    ref: _Reference | None,
+    protocol: str | Protocol,
+    settings: Settings,
+) -> Result:
+    """A baseline's result on the whole reference. Raises OptionError without a reference at hand."""
+    first = systems[0]
+    if ref is None:
+        raise OptionError(
+            where="--baselines",
+            expected="the reference, of which the baselines are made",
+            found="saved results only, which hold counts",
+            remedy="Give it with --ref.",
+        )
+    of_predictions = {"format", "updates", "missing", "extra", "changes"}
+    own: Settings = {key: value for key, value in settings.items() if key not in of_predictions}  # type: ignore[assignment]
+    own["ci"] = None
+    if own.get("slots") is None and len({one.n_slots for one in systems}) == 1:
+        own["slots"] = first.n_slots  # what the systems predict may have widened it
+    held = read_references(ref, own.get("ref_format"), readers.Options(False, own.get("ref_field")))
+    made: Iterator[Dialogue] = baseline(kind, held)
+    metrics = [score.metric for score in first.scores]
+    found = evaluate(ref, made, metrics=metrics, protocol=protocol, name=BASELINES[kind], **own)
+    check_alike(first, found)
+    return found

@@ -1,0 +1,272 @@
+"""One dialogue turn by turn: both states, what is wrong and since when, and the weight FGA gives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from dsteval import readers
+from dsteval.dialogue import Dialogue, Side, canonical_id
+from dsteval.errors import AlignmentError, MetricError, ProtocolError, unknown
+from dsteval.metrics import Metric, parse
+from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
+from dsteval.outcomes.error_records import DialogueContext, ErrorRecord, errors_of
+from dsteval.outcomes.table import Outcomes
+from dsteval.pipeline.evaluation import Evaluation, Settings
+from dsteval.pipeline.inputs import Input, label_of, open_input, system_name
+from dsteval.prepare.states import Prepared, value_text
+from dsteval.readers import Source
+from dsteval.results import html
+from dsteval.results.result import SCHEMA
+from dsteval.values.matchers import PreparedValue, same_ref
+
+__all__ = ["Explanation", "SlotLine", "TurnLine", "explain"]
+
+
+@dataclass(frozen=True)
+class SlotLine:
+    """One slot of a turn. ``kind`` is right, missed, spurious, wrong or, without values, marked wrong. ``new``
+    tells whether the reference has the slot or the value only since this turn. A wrong slot belongs to an error:
+    ``since`` is its first turn, ``until`` its last, ``error`` its kind there, ``relation`` what its value has to
+    do with the dialogue (see ``lineage`` and ``relations``).
+    """
+
+    slot: str
+    ref: str | None
+    pred: str | None
+    kind: str
+    since: int | None
+    new: bool
+    until: int | None = None
+    error: str | None = None
+    relation: str | None = None
+
+
+@dataclass(frozen=True)
+class TurnLine:
+    """One turn. ``outcome`` is exact, type 1 (a new error) or type 2 (an inherited one, ``error_turn`` tells
+    from where, None under variant paper without one); ``weight`` is what FGA counts.
+    """
+
+    turn: int
+    system: str | None
+    user: str | None
+    outcome: str
+    weight: float
+    error_turn: int | None
+    slots: tuple[SlotLine, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A dialogue of one system under one protocol; ``metric`` is the FGA that weighs the turns."""
+
+    dialogue: str
+    system: str
+    protocol: str
+    metric: str
+    turns: tuple[TurnLine, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as JSON has it."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+    def turns_of(self, outcomes: Collection[str]) -> set[int]:
+        """The numbers of the turns with one of some outcomes."""
+        return {turn.turn for turn in self.turns if turn.outcome in outcomes}
+
+    def at(self, numbers: Collection[int]) -> Explanation:
+        """Some of the turns, by their numbers."""
+        return replace(self, turns=tuple(turn for turn in self.turns if turn.turn in numbers))
+
+    def _repr_html_(self) -> str:
+        """The dialogue turn by turn, for notebooks."""
+        rows = [row for turn in self.turns for row in _html_rows(turn)]
+        title = f"{self.dialogue}: {self.system}, {self.protocol}, {self.metric}"
+        columns = ["turn", "said", "outcome", "weight", "slot", "reference", "predicted", "error"]
+        return html.page(html.table(columns, rows, title))
+
+
+_COLORS = {"right": "gray", "missed": "firebrick", "spurious": "purple", "wrong": "darkorange"}
+
+
+def _html_rows(turn: TurnLine) -> Iterator[list[str]]:
+    """A row for each slot of a turn; what belongs to the turn stands in the first."""
+    said = "<br>".join(
+        html.cell(f"{who}: {text}") for who, text in (("system", turn.system), ("user", turn.user)) if text
+    )
+    head = [html.cell(turn.turn, bold=True), said, html.cell(turn.outcome), html.cell(f"{turn.weight:.3f}")]
+    for slot in turn.slots or (None,):
+        if slot is None:
+            yield [*head, *[""] * 4]
+            continue
+        told = ", ".join(filter(None, (slot.error, slot.relation)))
+        since = "" if slot.since in (None, turn.turn) else f" since turn {slot.since}"
+        color = _COLORS.get(slot.kind, "firebrick")
+        values = [html.cell(value, color=color) for value in (slot.slot, slot.ref, slot.pred)]
+        yield [*head, *values, html.cell(f"{told}{since}")]
+        head = [""] * 4
+
+
+def explain(
+    ref: Input | None,
+    pred: Input,
+    dialogue: str,
+    *,
+    metric: str | Metric = "FGA@0.5",
+    protocol: str = "exact",
+    name: str | None = None,
+    **options: Unpack[Settings],
+) -> Explanation:
+    """What became of one dialogue, turn by turn.
+
+    ``ref``, ``pred`` and the options are as for ``evaluate``; the dialogue's id counts in any case, with or
+    without .json. Raises a DstevalError for input that cannot be read, a dialogue that is not there, or a
+    metric other than FGA.
+    """
+    run = Evaluation(protocol, **options)
+    if run.protocol.scope.unit != "turn":
+        raise ProtocolError(
+            where=f"protocol {run.protocol.name}",
+            expected="a protocol that compares whole turns, which are explained one by one",
+            found="service frames",
+        )
+    fga = _fga(run, metric)
+    pred_source = open_input(pred, "predictions")
+    chosen = _Chosen(dialogue, label_of(pred_source))
+    field = options.get("ref_field")
+    own = readers.Options(options.get("updates", False), field if ref is None else None)
+    predictions = chosen.of(pred_source, "pred", options.get("format"), own)
+    references = None
+    if ref is not None:
+        others = readers.Options(False, field)
+        references = chosen.of(open_input(ref, "reference"), "ref", options.get("ref_format"), others)
+    comparer = run.comparer()
+    found: tuple[Dialogue, Prepared] | None = None
+    for one, prepared in run.pairs(chosen.checked(predictions), references, chosen.source):
+        found = one, prepared
+        run.compare(comparer, one, prepared)
+    if found is None:
+        left_out = run.protocol.scope.leave_out_why or "left out"
+        raise AlignmentError(where=f"dialogue {dialogue!r}", found=f"a dialogue not scored: {left_out}")
+    outcomes = run.scoped(comparer)
+    turns = _turns(*found, outcomes, fga, run.protocol.scope.bits)
+    return Explanation(
+        found[0].id, name or system_name(label_of(pred_source)), run.protocol.label, str(fga), tuple(turns)
+    )
+
+
+def _fga(run: Evaluation, metric: str | Metric) -> Metric:
+    chosen = parse(metric) if isinstance(metric, str) else metric.checked()
+    if chosen.name != "FGA":
+        raise MetricError(
+            where=f"metric {str(chosen)!r}", expected="FGA with a lambda, which weighs turns", found=chosen.name
+        )
+    return next(iter(run.metrics([chosen]).values()))
+
+
+class _Chosen:
+    """Picks one dialogue out of a source, and remembers the ids of the predictions."""
+
+    def __init__(self, dialogue: str, source: str) -> None:
+        self.dialogue = dialogue
+        self.key = canonical_id(dialogue)
+        self.source = source
+        self.seen: list[str] = []
+
+    def of(
+        self, source: Source | Iterable[Dialogue], side: Side, format: str | None, options: readers.Options
+    ) -> Iterator[Dialogue]:
+        dialogues = readers.read(source, side, format, options) if isinstance(source, Source) else source
+        for dialogue in dialogues:
+            if side == "pred":
+                self.seen.append(dialogue.id)
+            if canonical_id(dialogue.id) == self.key:
+                yield dialogue
+
+    def checked(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
+        """The dialogues themselves. Raises AlignmentError where there is none."""
+        first = next(dialogues, None)
+        if first is None:
+            text = unknown("dialogue", self.dialogue, self.seen)
+            if "Did you mean" not in text:
+                listed = ", ".join(self.seen[:3])
+                text = f"no dialogue {self.dialogue!r}; it has {len(self.seen)}, first: {listed}"
+            raise AlignmentError(where=self.source, found=text)
+        yield first
+        yield from dialogues
+
+
+def _turns(
+    dialogue: Dialogue, prepared: Prepared, outcomes: Outcomes, fga: Metric, bits: Sequence[str]
+) -> Iterator[TurnLine]:
+    variant = fga.get("variant")
+    why = why_not_variant(variant, outcomes)
+    if why is not None:
+        raise MetricError(where=str(fga), found=why)
+    distance = distances(outcomes, variant)
+    wrong = _errors(outcomes, DialogueContext.of(dialogue, prepared))
+    for unit, turn in enumerate(dialogue.turns):
+        x = int(distance[unit])
+        outcome = "exact" if x == 0 else "type 1" if x == TYPE1 else "type 2"
+        error_turn = None if x in (0, INFINITE) else turn.number if x == TYPE1 else turn.number - x
+        slots = _marks(bits, wrong[unit]) if turn.correctness is not None else _slots(prepared, unit, wrong[unit])
+        yield TurnLine(turn.number, turn.system, turn.user, outcome, _weight(x, fga), error_turn, tuple(slots))
+
+
+def _weight(distance: int, fga: Metric) -> float:
+    number = fga.number or 0.0
+    if distance in (0, TYPE1):
+        return float(distance == 0)
+    return float(number > 0) if distance == INFINITE else float(decay(np.array(distance), number))
+
+
+class _Wrong(NamedTuple):
+    """An error at one of its turns, and the number of its last turn."""
+
+    error: ErrorRecord
+    until: int
+
+
+def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, _Wrong]]:
+    """Per turn: wrong slot -> the error that it belongs to."""
+    numbers = outcomes.turn.tolist()
+    found: list[dict[str, _Wrong]] = [{} for _ in numbers]
+    for error in errors_of(outcomes, [context]):
+        start = numbers.index(error.origin)
+        units = range(start, start + error.lifetime)
+        for unit in units:
+            found[unit][error.slot] = _Wrong(error, numbers[units[-1]])
+    return found
+
+
+def _line(slot: str, ref: str | None, pred: str | None, kind: str, new: bool, wrong: _Wrong | None) -> SlotLine:
+    if wrong is None:
+        return SlotLine(slot, ref, pred, kind, None, new)
+    error, until = wrong
+    return SlotLine(slot, ref, pred, kind, error.origin, new, until, error.kind, error.relation)
+
+
+def _slots(prepared: Prepared, unit: int, wrong: dict[str, _Wrong]) -> Iterator[SlotLine]:
+    ref, pred = prepared.ref[unit], prepared.pred[unit]
+    before = prepared.ref[unit - 1] if unit else {}
+    for slot in sorted({**ref, **pred}):
+        b, p = ref.get(slot), pred.get(slot)
+        kind = "right"
+        if slot in wrong:
+            kind = "missed" if p is None else "spurious" if b is None else "wrong"
+        new = b is not None and not same_ref(before.get(slot), b)
+        yield _line(slot, _shown(b), _shown(p), kind, new, wrong.get(slot))
+
+
+def _marks(bits: Sequence[str], wrong: dict[str, _Wrong]) -> Iterator[SlotLine]:
+    for slot in bits:
+        if slot in wrong:
+            yield _line(slot, None, None, "marked wrong", False, wrong[slot])
+
+
+def _shown(value: PreparedValue | None) -> str | None:
+    return None if value is None else value_text(value)

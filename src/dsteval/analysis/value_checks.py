@@ -1,0 +1,285 @@
+"""What is odd about the values of a file, as written: nothing that is refused, but what can move a number."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from dsteval.analysis.value_counts import Differences, Example, Group, Occurrences, Texts, texts_of
+from dsteval.dialogue import Dialogue, Item
+from dsteval.values.similarity import LEVELS, folded, key, level
+from dsteval.values.slots import canonical, domain_of
+
+__all__ = ["KINDS", "Fact", "facts"]
+
+_KEPT = 20  # examples of a fact
+_NAMED = 5  # slots in a sentence
+_MOST = 0.9  # of the slots that there could be, for a file to be one that lists every slot
+
+_WRITTEN_NONE = (
+    "exact and normalised drop '', none and not mentioned, mwzeval those of the reference, gca drops none alone, "
+    "fga-official and fga-paper count each as a value (states.absent)"
+)
+
+KINDS: dict[str, str] = {
+    "lists-every-slot": _WRITTEN_NONE,
+    "none-in-ref": _WRITTEN_NONE,
+    "none-in-pred": _WRITTEN_NONE,
+    "outside-ontology": "exact looks at no ontology, so that such a value is right where both sides have it; "
+    "icdst and dst-prompting drop names, places and foods that it lacks",
+    "not-in-ontology": "these values were not looked up",
+    "variant-spellings": "exact takes case and white space for one value, normalised also spellings and times; "
+    "what differs by punctuation, blanks or 'the' is two values under both",
+    "hyphens": "SlotAccuracy(split=last), as in trade, somdst, t5dst, icdst, gca and fga-official, cuts slot and "
+    "value at the last hyphen, so that a wrong one can count twice; split=first does not",
+    "sets": "exact takes a prediction for right if all of it is among the reference's values; mwzeval takes the "
+    "reference's first (states.alternatives=first); trade, gca, fga-official and fga-paper compare texts as "
+    "written and refuse lists",
+    "dontcare": "exact and normalised take all spellings for one value; trade, gca, fga-official and fga-paper "
+    "compare them as written (states.dontcare=literal)",
+    "dontcare-or-none": "each is a wrong slot under exact; simpletod-v1 drops dontcare on both sides "
+    "(states.dontcare=drop), mwzeval the reference's alone (drop-ref)",
+    "never-predicted": "each is a wrong slot: look for another spelling of the slot among the predicted ones, or "
+    "for a domain that the tracker was not made for",
+}
+"""The kinds of facts, and what protocols and options make of each."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that was noticed about values.
+
+    ``side`` is ref, pred or both. ``about`` is a sentence with the figures: ``values`` is the number of values
+    that are concerned (a slot that has one at five turns counts five), ``turns`` the number of turns with one,
+    ``slots`` the number of values by slot. ``examples`` are the most frequent ones; ``advice`` tells what
+    protocols and options do.
+    """
+
+    kind: str
+    side: str
+    about: str
+    turns: int
+    values: int
+    slots: dict[str, int]
+    examples: tuple[Example, ...]
+    advice: str
+
+
+def facts(dialogues: Iterable[Dialogue], ontology: Mapping[str, Collection[str]] | None = None) -> list[Fact]:
+    """The facts of dialogues with one side, or with both as they are paired; values that are clean have none.
+
+    ``ontology`` maps canonical slots to values. Whatever the protocol, slots are compared in their canonical
+    spelling and values as written; a slot is not set where it is null, '', none or not mentioned.
+
+    >>> from dsteval.dialogue import Turn
+    >>> ref, pred = [("hotel-area", "centre"), ("hotel-name", "a-b")], [("hotel-area", "center")]
+    >>> [(fact.kind, fact.side, fact.values) for fact in facts([Dialogue("d", [Turn(0, ref, pred)])])]
+    [('variant-spellings', 'both', 1), ('hyphens', 'both', 1), ('never-predicted', 'ref', 1)]
+    """
+    ref, pred = Occurrences("ref"), Occurrences("pred")
+    for dialogue in dialogues:
+        ref.add(dialogue)
+        pred.add(dialogue)
+    sides = [held for held in (ref, pred) if held.states]
+    if sides == [pred]:
+        pred.stand_alone()
+    wrong = Differences(ref, pred) if len(sides) == 2 else None
+    known = {slot: frozenset(map(folded, values)) for slot, values in (ontology or {}).items()}
+    found = [fact for held in sides for fact in _unset(held)]
+    found += [fact for held in sides for fact in _outside(held, known) if known]
+    found += [fact for held in sides for fact in _variants(held)]
+    found += _between(wrong) if wrong else ()
+    found += _hyphens(sides, wrong)
+    found += [fact for held in sides for fact in _sets(held)]
+    found += _dontcare(sides)
+    found += [*_dontcare_or_unset(wrong), *_never(wrong)] if wrong else ()
+    return found
+
+
+def _fact(group: Group, kind: str, side: str, about: str) -> Iterator[Fact]:
+    """The fact about a group, unless that is empty; its slots are told behind the sentence."""
+    if not group:
+        return
+    slots = dict(sorted(group.slots.items(), key=lambda pair: (-pair[1], pair[0])))
+    listed = [f"{slot} {count}" for slot, count in slots.items()]
+    about += f"; by slot: {', '.join(listed[:_NAMED])}" + (", ..." if listed[_NAMED:] else "")
+    order = sorted(group.examples, key=lambda e: (-e.count, e.slot, str(e.values), e.dialogue, e.turn))
+    yield Fact(kind, side, about, len(group.turns), group.count, slots, tuple(order[:_KEPT]), KINDS[kind])
+
+
+def _of(held: Occurrences, told: str, group: Group) -> str:
+    return (
+        f"{held.told}, {told}: {group.count} of {held.total()} values at {len(group.turns)} of "
+        f"{len(held.states)} turns"
+    )
+
+
+def _counted(words: Counter[str]) -> str:
+    return ", ".join(f"{word!r} {count}" for word, count in words.most_common())
+
+
+def _unset(held: Occurrences) -> Iterator[Fact]:
+    """Words for "not set", where the slot could have been left out or in a file that lists every slot."""
+    items = [item for item in held.counts if texts_of(item) and not held.read(item)[1]]
+    group, words = held.group(items), Counter[str]()
+    for item in items:
+        words[folded(texts_of(item)[0])] += held.counts[item]
+    turns = len(group.turns)
+    total = f"{group.count} of {held.counts.total()} slots at {turns} of {len(held.states)} turns"
+    if items and _lists_every_slot(held):
+        kind, about = "lists-every-slot", f"{held.told}, lists every slot: not set {total} ({_counted(words)})"
+        yield Fact(kind, held.side, about, turns, group.count, {}, (), KINDS[kind])
+    else:
+        about = f"{held.told}, written as not set where others are left out: {total} ({_counted(words)})"
+        yield from _fact(group, f"none-in-{held.side}", held.side, about)
+
+
+def _lists_every_slot(held: Occurrences) -> bool:
+    """Whether nearly all slots are listed wherever a slot of their domain is; an empty state lacks a domain."""
+    known: defaultdict[str, set[str]] = defaultdict(set)
+    domains = {slot: domain_of(canonical(slot)) for slot, _ in held.counts}
+    for slot, domain in domains.items():
+        known[domain].add(canonical(slot))
+    named = Counter(domain for items in held.states for domain in {domains[slot] for slot, _ in items})
+    cells = sum(count * len(known[domain]) for domain, count in named.items())
+    cells += held.states.count([]) * max(map(len, known.values()))
+    return held.counts.total() >= _MOST * cells
+
+
+def _outside(held: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fact]:
+    """Values, dontcare apart, that the ontology lacks, as a whole and in part, and slots that it lacks."""
+    odd = [
+        item
+        for item in held.where(lambda slot, texts: slot in ontology)
+        for slot, texts in [held.read(item)]
+        if not set(map(folded, texts)) - {"dontcare"} <= ontology[slot]
+        and folded("|".join(texts_of(item))) not in ontology[slot]
+    ]
+    group = held.group(odd)
+    yield from _fact(group, "outside-ontology", held.side, _of(held, "not in the ontology", group))
+    group = held.group(held.where(lambda slot, texts: slot not in ontology))
+    about = _of(held, f"slots that the ontology lacks ({len(group.slots)})", group)
+    yield from _fact(group, "not-in-ontology", held.side, about)
+
+
+def _variants(held: Occurrences) -> Iterator[Fact]:
+    """Texts of one slot, on one side, that may be one value. What stands side by side in a list is no oddity."""
+    holders: defaultdict[tuple[str, str], dict[str, list[Item]]] = defaultdict(dict)
+    for item in held.where(lambda slot, texts: len(texts) == 1 and not _is_dontcare(slot, texts)):
+        slot, (text,) = held.read(item)
+        holders[slot, key(slot, text) or text].setdefault(text, []).append(item)
+    levels: Counter[int] = Counter()
+    rare: list[Item] = []
+    examples = []
+    for (slot, _), by_text in holders.items():
+        counts = {text: sum(map(held.counts.__getitem__, items)) for text, items in by_text.items()}
+        usual, *others = sorted(counts, key=lambda text: (-counts[text], text))
+        if others:
+            levels[level(slot, frozenset(others), frozenset({usual}))] += 1
+            rare += [item for text in others for item in by_text[text]]
+            place = min(by_text[others[0]], key=held.first.__getitem__)
+            examples.append(held.example(place, [usual, *others], sum(counts[text] for text in others)))
+    group = held.group(rare, examples)
+    about = _of(held, "rarer spellings of another value", group)
+    about += f" ({len(examples)} distinct: {_by_level(levels)})"
+    yield from _fact(group, "variant-spellings", held.side, about)
+
+
+def _between(wrong: Differences) -> Iterator[Fact]:
+    """Slots where the prediction may be the reference's value in another spelling."""
+
+    def alike(slot: str, ref: Texts, pred: Texts) -> bool:
+        if pred <= ref or "dontcare" in map(folded, pred):
+            return False
+        keys = {key(slot, text) for text in pred}
+        return "" not in keys and keys <= {key(slot, text) for text in ref}
+
+    chosen = wrong.where(alike)
+    levels: Counter[int] = Counter()
+    for slot, ref, pred in chosen:
+        levels[level(slot, pred, ref)] += len(wrong.at[slot, ref, pred])
+    group = wrong.group(chosen)
+    about = _of(wrong.pred, "other spellings of the reference's value", group) + f" ({_by_level(levels)})"
+    yield from _fact(group, "variant-spellings", "both", about)
+
+
+def _by_level(levels: Counter[int]) -> str:
+    return ", ".join(f"{levels[number]} {told}" for number, told in enumerate(LEVELS) if levels[number])
+
+
+def _has_hyphen(slot: str, *values: Texts) -> bool:
+    return any("-" in text for texts in values for text in texts)
+
+
+def _hyphens(sides: list[Occurrences], wrong: Differences | None) -> Iterator[Fact]:
+    """Values with a hyphen, and how many wrong slots have one on either side."""
+    group, told = Group(), []
+    for held in sides:
+        own = held.group(held.where(_has_hyphen))
+        group += own
+        told.append(f"{held.told} {own.count} of {held.total()}")
+    about = f"values with a hyphen: {', '.join(told)}"
+    if wrong is not None:
+        every = wrong.where(_is_wrong)
+        hit = wrong.group(found for found in every if _has_hyphen(*found)).count
+        about += f"; {hit} of {wrong.group(every).count} wrong slots have one"
+    if group:
+        side = "both" if len(sides) == 2 else sides[0].side
+        yield from _fact(group, "hyphens", side, about)
+
+
+def _is_wrong(slot: str, ref: Texts, pred: Texts) -> bool:
+    """Whether exact takes the slot for wrong."""
+    return not pred or not set(map(folded, pred)) <= set(map(folded, ref))
+
+
+def _sets(held: Occurrences) -> Iterator[Fact]:
+    """Values that are several: a list, or a text with signs between alternatives."""
+    group = held.group(held.where(lambda slot, texts: len(texts) > 1))
+    yield from _fact(group, "sets", held.side, _of(held, "several values in one", group))
+
+
+def _is_dontcare(slot: str, texts: Texts) -> bool:
+    return "dontcare" in map(folded, texts)
+
+
+def _dontcare(sides: list[Occurrences]) -> Iterator[Fact]:
+    """Spellings of dontcare, unless it is "dontcare" throughout."""
+    group, told = Group(), []
+    spelt: set[str] = set()
+    for held in sides:
+        items = held.where(_is_dontcare)
+        words: Counter[str] = Counter()
+        first: dict[str, Item] = {}
+        for item in sorted(items, key=held.first.__getitem__):
+            for text in sorted(held.read(item)[1]):
+                if folded(text) == "dontcare":
+                    words[text] += held.counts[item]
+                    first.setdefault(text, item)
+        group += held.group(items, (held.example(item, [text], words[text]) for text, item in first.items()))
+        spelt.update(words)
+        told += [f"{held.told} {_counted(words)}"] if words else []
+    if not spelt <= {"dontcare"}:
+        side = "both" if len(sides) == 2 else sides[0].side
+        yield from _fact(group, "dontcare", side, f"spellings of dontcare: {'; '.join(told)}")
+
+
+def _dontcare_or_unset(wrong: Differences) -> Iterator[Fact]:
+    """Slots that are dontcare on one side and not set on the other."""
+    missed = wrong.where(lambda slot, ref, pred: _is_dontcare(slot, ref) and not pred)
+    spurious = wrong.where(lambda slot, ref, pred: _is_dontcare(slot, pred) and not ref)
+    group = wrong.group([*missed, *spurious])
+    about = (
+        f"dontcare on one side and not set on the other: {wrong.group(missed).count} in the reference, "
+        f"{wrong.group(spurious).count} in the predictions at {len(group.turns)} of {len(wrong.ref.states)} turns"
+    )
+    yield from _fact(group, "dontcare-or-none", "both", about)
+
+
+def _never(wrong: Differences) -> Iterator[Fact]:
+    """Slots of the reference that no prediction ever has."""
+    predicted = {wrong.pred.read(item)[0] for item in wrong.pred.where()}
+    group = wrong.ref.group(wrong.ref.where(lambda slot, texts: slot not in predicted))
+    about = _of(wrong.ref, f"slots that are never predicted ({len(group.slots)})", group)
+    yield from _fact(group, "never-predicted", "ref", about)

@@ -1,0 +1,83 @@
+"""The dialogues that a system does worst, to be looked at one by one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Unpack
+
+from dsteval.errors import OptionError
+from dsteval.metrics import Metric, parse
+from dsteval.outcomes.table import Outcomes
+from dsteval.pipeline.evaluation import Settings, evaluate
+from dsteval.pipeline.inputs import Input
+from dsteval.protocols.model import Protocol
+from dsteval.results.result import SCHEMA
+
+__all__ = ["Worst", "WorstDialogue", "worst"]
+
+
+@dataclass(frozen=True)
+class WorstDialogue:
+    """One dialogue: its ``value``, its turns, those that are right, wrong slots, and the first wrong turn."""
+
+    dialogue: str
+    value: float
+    turns: int
+    right: int
+    wrong_slots: int
+    first_wrong: int | None
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The worst dialogues of one system, the worst first."""
+
+    system: str
+    protocol: str
+    metric: str
+    of: int
+    dialogues: tuple[WorstDialogue, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The list as JSON has it."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+def worst(
+    ref: Input | None,
+    pred: Input,
+    count: int,
+    *,
+    metric: str | Metric = "FGA@0.5",
+    protocol: str | Protocol = "exact",
+    name: str | None = None,
+    **options: Unpack[Settings],
+) -> Worst:
+    """The ``count`` dialogues with the lowest value of a metric; of equals those with more wrong slots first.
+
+    Dialogues in which the metric is undefined are left out. Raises OptionError for a count below 1, and as
+    ``evaluate`` does.
+    """
+    if count < 1:
+        raise OptionError(where="--worst", expected="1 or more", found=str(count))
+    chosen = parse(metric) if isinstance(metric, str) else metric.checked()
+    options["ci"] = None
+    result = evaluate(ref, pred, metrics=[chosen], protocol=protocol, name=name, **options)
+    outcomes = result.outcomes
+    assert outcomes is not None, "a fresh result has its outcomes"
+    values = result.per_dialogue(chosen).values()
+    sign = -1 if chosen.lower_is_better else 1
+    listed = [_dialogue(outcomes, number, value) for number, value in enumerate(values) if not math.isnan(value)]
+    listed.sort(key=lambda one: (sign * one.value, -one.wrong_slots, one.dialogue))
+    resolved = str(result.metrics[str(chosen)])
+    return Worst(result.name, result.protocol, resolved, len(listed), tuple(listed[:count]))
+
+
+def _dialogue(outcomes: Outcomes, number: int, value: float) -> WorstDialogue:
+    start, end = (int(offset) for offset in outcomes.offsets[number : number + 2])
+    exact = outcomes.exact[start:end].tolist()
+    numbers = outcomes.turn[start:end].tolist()
+    wrong = int(outcomes.wrong[start:end].sum())
+    first = None if all(exact) else numbers[exact.index(False)]
+    return WorstDialogue(outcomes.dialogues[number], value, end - start, sum(exact), wrong, first)

@@ -1,0 +1,40 @@
+"""``dsteval lambda``."""
+
+from __future__ import annotations
+
+import click
+import numpy as np
+
+from dsteval.cli.options import form_option
+from dsteval.cli.output_files import emit
+from dsteval.errors import OptionError
+from dsteval.metrics.fga import decay, lambda_for
+from dsteval.metrics.text import number_text
+from dsteval.render.table import Cell, Table
+
+__all__ = ["command"]
+
+_SHOWN = 50  # distances at most
+
+
+@click.command("lambda")
+@click.option("--turns", type=float, required=True, help="Within how many user turns a mistake is forgotten.")
+@click.option("--factor", type=float, required=True, help="By which share, 0 up to (not including) 1.")
+@form_option
+def command(turns: float, factor: float, form: str | None, out: str | None) -> None:
+    """Print the lambda of FGA under which a mistake is forgotten by FACTOR within TURNS user turns.
+
+    lambda = -ln(1 - factor) / turns, and the weight of an inherited error at each distance.
+    """
+    try:
+        number = lambda_for(turns, factor)
+    except ValueError as error:
+        raise OptionError(str(error)) from None
+    metric = f"FGA@{number_text(round(number, 5))}"
+    steps = np.arange(1, max(1, round(min(turns, _SHOWN))) + 1)
+    weights = decay(steps, number)
+    rows: list[list[Cell]] = [[int(x), f"{w:.4f}"] for x, w in zip(steps, weights, strict=True)]
+    title = f"lambda {number:.5f}, metric {metric}"
+    document = {"schema": 1, "lambda": number, "turns": turns, "factor": factor, "metric": metric}
+    table = Table(["turns since the error", "weight"], rows, frozenset({0, 1}), title=title)
+    emit([table], document | {"weights": weights.tolist()}, form, out)

@@ -1,0 +1,81 @@
+"""``dsteval spread``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from dsteval.analysis.protocol_spread import spread
+from dsteval.cli.options import coverage_options, file_options, form_option, open_named, open_shown, say, slot_list
+from dsteval.cli.output_files import emit, form_of
+from dsteval.cli.path_checks import check_places
+from dsteval.cli.systems import check_predictions
+from dsteval.errors import OptionError
+from dsteval.render.spread import spread_tables
+
+__all__ = ["command"]
+
+
+@click.command("spread")
+@click.argument("file", metavar="FILE")
+@file_options
+@click.option("--protocol", "only", multiple=True, metavar="NAME", help="Only this protocol; may be repeated.")
+@coverage_options
+@click.option("--target", type=float, metavar="PERCENT", help="A published JGA: the nearest protocols come first.")
+@click.option("--between", nargs=2, metavar="A B", help="List the turns about which two protocols disagree.")
+@form_option
+def command(
+    file: str,
+    ref: str | None,
+    only: tuple[str, ...],
+    target: float | None,
+    between: tuple[str, str] | None,
+    slots: str | None,
+    form: str | None,
+    out: str | None,
+    **options: Any,
+) -> None:
+    """Score FILE under every protocol, and say which rules make the numbers differ.
+
+    Each protocol's JGA stands beside that of `exact`, with the turns won and lost and the settings responsible.
+    Protocols that cannot be applied say why; some need --variants, --ontology or a schema.
+    """
+    check_places("out")
+    if target is not None and not 0 <= target <= 100:
+        raise OptionError(
+            where=f"--target {target:g}", expected="a JGA in per cent, 0 to 100", found=f"{target:g}"
+        )
+    name, path = open_named(file)
+    reference = None if ref is None else open_shown(ref)
+    source = open_shown(path)
+    check_predictions(source, "spread")
+    say(source, options["format"])
+    with _progress() as tell:
+        found = spread(
+            reference,
+            source,
+            only=only,
+            target=None if target is None else target / 100,
+            between=between,
+            name=name,
+            progress=tell,
+            slots=slot_list(slots),
+            **options,
+        )
+    emit(spread_tables(found, everything=form_of(form, out) != "text"), found.to_dict(), form, out)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None] | None]:
+    """The protocol at work, on stderr if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(file=sys.stderr).status("scoring") as status:
+        yield lambda name: status.update(f"scoring under {name}")

@@ -1,0 +1,249 @@
+"""``dsteval track``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from msgspec import structs
+
+from dsteval import readers
+from dsteval.align.pairing import Missing
+from dsteval.cli.options import (
+    OneOf,
+    interval_options,
+    interval_settings,
+    open_shown,
+    protocol_option,
+    say,
+    slot_list,
+)
+from dsteval.cli.output_files import emit
+from dsteval.dialogue import Dialogue, written_states
+from dsteval.errors import OptionError, printable
+from dsteval.outcomes.slices import BY
+from dsteval.pipeline.evaluation import Evaluation, Settings, evaluate
+from dsteval.pipeline.inputs import system_name
+from dsteval.readers import Source
+from dsteval.render.scores import scores_table, slice_tables
+from dsteval.results.result import Result, document
+from dsteval.track.dialogues import Material, gather
+from dsteval.track.runs import Progress, Run, run
+from dsteval.track.tracker import load, option_values
+
+__all__ = ["command"]
+
+CARD = ("SlotRecall", "JGA")
+"""What the MultiWOZ 2.1 evaluation card asks for, its own order."""
+
+_LISTED = 20  # failures on stderr; --verbose writes all
+
+
+@click.command("track")
+@click.argument("data", metavar="DATA")
+@click.option(
+    "--tracker", "name", default="baseline", metavar="T", show_default=True, help="module:object, or a name."
+)
+@click.option(
+    "--tracker-option", "given", multiple=True, metavar="KEY=VALUE", help="An argument of its constructor."
+)
+@click.option("-o", "--out", required=True, metavar="PATH", help="Where predictions go, as our JSON Lines.")
+@click.option("--nested", is_flag=True, help="Write predicted states by domain.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="How long the tracker may take for a turn.")
+@click.option("--restart", is_flag=True, help="Begin anew, whatever PATH holds.")
+@click.option("--verbose", is_flag=True, help="Write tracebacks of failures to PATH.errors.log.")
+@click.option(
+    "--ref-format", "--format", "format", metavar="NAME", help="Format of DATA, instead of detecting it."
+)
+@click.option("--ref-field", metavar="FIELD", help="Which field is the reference, where DATA has several.")
+@protocol_option
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule.")
+@click.option("--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated.")
+@click.option("--by", multiple=True, type=OneOf("--by", BY), help="Scores of parts as well; may be repeated.")
+@click.option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them.")
+@click.option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them.")
+@click.option("--schema", metavar="FILE", help="The services' slots, for the tracker and for the scores.")
+@click.option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema.")
+@click.option(
+    "--missing",
+    type=OneOf("--missing", get_args(Missing)),
+    default="error",
+    help="Dialogues that failed: no scores, score as empty, or leave out and name.",
+)
+@interval_options
+@click.option(
+    "--as", "form", type=OneOf("--as", ["text", "json", "csv", "md", "latex"]), help="Form of the scores."
+)
+def command(
+    data: str,
+    name: str,
+    given: tuple[str, ...],
+    out: str,
+    nested: bool,
+    timeout: float | None,
+    restart: bool,
+    verbose: bool,
+    format: str | None,
+    protocol: str,
+    metrics: tuple[str, ...],
+    by: tuple[str, ...],
+    slots: str | None,
+    form: str | None,
+    **options: Any,
+) -> None:
+    """Run a tracker over the dialogues of DATA, then score it.
+
+    DATA is a file, a folder (FOLDER/test takes a split) or a data set such as multiwoz-2.1/test. Each finished
+    dialogue is written at once: after an interruption the same command goes on from there. Dialogues in which
+    the tracker fails are listed, and the exit code is 1.
+    """
+    listed = slot_list(slots)
+    field = options.pop("ref_field")
+    settings: Settings = {**interval_settings(options), "slots": listed}  # type: ignore[typeddict-item]
+    wanted = list(metrics) or list(
+        dict.fromkeys([*CARD, *Evaluation(protocol, **settings).protocol.metrics.default])
+    )
+    _check_out(out, data)
+    source = open_shown(data)
+    say(source, format)
+    material = gather(
+        source,
+        format,
+        readers.Options(ref_field=field),
+        None if isinstance(listed, int) else listed,
+        Source.open(options["schema"]).data if options["schema"] else b"",
+    )
+    if material.referenced:
+        _rehearse(material, protocol, wanted, by, settings)
+    if name == "baseline" and not material.schema and not option_values(given).get("train"):
+        hint = "without --tracker-option train=FILE (labelled dialogues, not the test set's) it knows no names"
+        click.echo(f"baseline: {hint}", err=True)
+    # What a tracker prints is no result.
+    with redirect_stdout(sys.stderr), _bar(material) as progress:
+        tracker = load(name, option_values(given), {"schema": material.schema, "slots": material.slots})
+        came = run(material, tracker, out, nested=nested, timeout=timeout, restart=restart, progress=progress)
+    _tell(came, material, out, verbose)
+    if came.interrupted:
+        raise SystemExit(130)
+    if _is_scored(came, material, settings):
+        result = _scored(came, material, out, protocol, wanted, by, settings)
+        whole = {**document([result]), "run": came.header}
+        tables = [scores_table([result], paper=not metrics), *slice_tables([result])]
+        emit(tables, whole, form, None, remarks=result.notes)
+    if came.failures:
+        raise SystemExit(1)
+
+
+def _check_out(out: str, data: str) -> None:
+    """Raise OptionError for a place that no run can go on from, or that is the data's own."""
+    place = Path(out)
+    found = ""
+    if out == "-" or place.is_dir():
+        found = "standard output" if out == "-" else "a folder"
+    elif place.exists() and Path(data).exists() and place.samefile(data):
+        found = "DATA itself"
+    elif not place.absolute().parent.is_dir():
+        found = f"no folder {str(place.parent)!r}"
+    if found:
+        raise OptionError(where=f"--out {out}", expected="a file of its own for the predictions", found=found)
+
+
+def _rehearse(
+    material: Material, protocol: str, metrics: Sequence[str], by: Sequence[str], settings: Settings
+) -> None:
+    """Raise now what the scoring would refuse when a long run is over: the reference stands in as prediction."""
+    quick: Settings = {**settings, "ci": None}
+    perfect = map(_perfect, material.dialogues)
+    evaluate(None, perfect, metrics=metrics, protocol=protocol, by=by, name=material.name, **quick)
+
+
+def _perfect(dialogue: Dialogue) -> Dialogue:
+    states = written_states(dialogue, "ref") or [[] for _ in dialogue.turns]
+    pairs = zip(dialogue.turns, states, strict=True)
+    return structs.replace(dialogue, turns=[structs.replace(turn, pred=state) for turn, state in pairs])
+
+
+@contextmanager
+def _bar(material: Material) -> Iterator[Progress | None]:
+    """Turns, dialogues, failures and the time left on stderr, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    text = TextColumn("turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures")
+    columns = (BarColumn(), MofNCompleteColumn(), text, TimeRemainingColumn())
+    with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task("", total=material.turns, dialogues=0, failures=0)
+        yield lambda turns, dialogues, failures: bar.update(
+            task, completed=turns, dialogues=dialogues, failures=failures
+        )
+
+
+def _tell(came: Run, material: Material, out: str, verbose: bool) -> None:
+    """Say on stderr what the run did, and which dialogues failed."""
+    done, total = came.before + came.tracked, len(material.dialogues)
+    before = f", {came.before} of them from before" if came.before else ""
+    click.echo(f"{out}: {done} of {total} dialogues tracked{before}", err=True)
+    failures = came.failures
+    for failure in failures[:_LISTED]:
+        click.echo(printable(f"failed: {failure}"), err=True)
+    if len(failures) > _LISTED:
+        click.echo(f"failed: {len(failures) - _LISTED} more; --verbose writes all to {out}.errors.log", err=True)
+    if failures and verbose:
+        log = Path(f"{out}.errors.log")
+        log.write_text("\n".join(f"{one}\n{one.trace}" for one in failures), "utf-8", "backslashreplace")
+        click.echo(f"{log}: tracebacks of {len(failures)} failures", err=True)
+    if came.interrupted:
+        click.echo("dsteval: Interrupted. The same command goes on from here.", err=True)
+
+
+def _is_scored(came: Run, material: Material, settings: Settings) -> bool:
+    """Whether there is something to score; what stands against it is said."""
+    if not material.referenced:
+        click.echo(f"{material.name} has no reference: nothing is scored", err=True)
+        return False
+    failed, total = len(came.failures), len(material.dialogues)
+    if failed == total or (failed and settings["missing"] == "error"):
+        less = ", or score the others with --missing empty or skip" if failed < total else ""
+        told = (
+            f"{failed} of {total} dialogues failed, so nothing is scored. Run again to try them once more{less}."
+        )
+        click.echo(f"dsteval: {told}", err=True)
+        return False
+    return True
+
+
+def _scored(
+    came: Run,
+    material: Material,
+    out: str,
+    protocol: str,
+    metrics: Sequence[str],
+    by: Sequence[str],
+    settings: Settings,
+) -> Result:
+    """The result of the file, just as ``score`` gives it; dialogues that failed are missing."""
+    source = Source.open(out)
+    name = system_name(source.name)
+    if not came.failures:
+        result = evaluate(None, source, metrics=metrics, protocol=protocol, by=by, name=name, **settings)
+    else:
+        failed = {failure.dialogue for failure in came.failures}
+        tracked = [one for one in readers.read(source, "pred") if one.id not in failed]
+        result = evaluate(
+            material.dialogues, tracked, metrics=metrics, protocol=protocol, by=by, name=name, **settings
+        )
+        result = replace(result, source=source.name)
+    tracker = came.header["tracker"]
+    notes = [f"tracker {tracker['name']}#{tracker['hash']}, needs {', '.join(tracker['needs'])}"]
+    if "ref-state" in tracker["needs"]:
+        notes.append("teacher forcing: the tracker was given the reference's state of the turn before")
+    return replace(result, notes=(*notes, *result.notes))

@@ -1,0 +1,136 @@
+"""Where a command's results go: stdout, or a file that is there whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, TextIO
+
+import click
+
+from dsteval.errors import OptionError
+from dsteval.render.table import FORMS, Table
+from dsteval.results.result import to_json
+
+__all__ = ["emit", "form_of", "replaced", "to_stdout"]
+
+_SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
+
+
+def emit(
+    tables: list[Table],
+    document: Any,
+    form: str | None,
+    out: str | None,
+    text: Callable[[Any], None] | None = None,
+    remarks: Iterable[str] = (),
+    compact: bool = False,
+) -> None:
+    """Write tables, or the JSON document, in the form asked for, to stdout or a file.
+
+    ``text`` prints the text form where that is more than tables. ``remarks`` go to stderr with CSV, which has no
+    place for them; the other forms hold them. ``compact`` JSON goes into a file on few lines.
+    """
+    form = form_of(form, out)
+    if form == "csv":
+        for remark in remarks:
+            click.echo(remark, err=True)
+    if form == "text":
+        from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
+
+        printed = text or (lambda stream: show(tables, stream))
+        if out is None and sys.stdout is not None and sys.stdout.isatty():
+            printed(sys.stdout)
+            return
+        written = _captured(printed)
+    elif form == "json":
+        written = to_json(document, indent=0 if out is not None and compact else 2)
+        if out is None and not _is_utf8(sys.stdout):
+            written = json.dumps(json.loads(written), indent=2) + "\n"
+    else:
+        shown = [table for table in tables if form != "csv" or not table.in_tidy]
+        written = "\n".join(FORMS[form](table) for table in shown)
+    if out is None:
+        to_stdout(written.encode("utf-8", "backslashreplace"))
+        return
+    with replaced(out) as file:
+        file.write(written.encode("utf-8", "backslashreplace"))
+
+
+def _is_utf8(stream: TextIO | None) -> bool:
+    return stream is not None and (stream.encoding or "").casefold().replace("-", "") == "utf8"
+
+
+def _captured(text: Callable[[Any], None]) -> str:
+    buffer = io.StringIO()
+    text(buffer)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
+
+
+def form_of(form: str | None, out: str | None) -> str:
+    """The form of the output, as asked for or by the suffix. Raises OptionError for a suffix that has none."""
+    if form is not None or out is None:
+        return form or "text"
+    suffix = Path(out).suffix
+    if suffix not in _SUFFIXES:
+        raise OptionError(
+            where=f"--out {out}",
+            expected=f"a suffix of {', '.join(_SUFFIXES)}",
+            found=repr(suffix),
+            remedy="Or name the form with --as.",
+        )
+    return _SUFFIXES[suffix]
+
+
+def to_stdout(data: bytes) -> None:
+    """Write UTF-8 to stdout, in its own encoding where that is another; what it lacks is escaped.
+
+    Raises OptionError where stdout cannot be written.
+    """
+    try:
+        if sys.stdout is None:
+            raise OSError("it is closed")
+        if not _is_utf8(sys.stdout):
+            encoding = sys.stdout.encoding or "ascii"
+            data = data.decode().encode(encoding, "backslashreplace")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise OptionError(where="standard output", expected="a place to write to", found=found) from None
+
+
+@contextmanager
+def replaced(out: str, option: str = "--out") -> Iterator[IO[bytes]]:
+    """A file to write, which takes the place of ``out`` once it is complete; ``out`` stays as it was until then.
+
+    A link is followed, permissions are kept, and what is no regular file, like a pipe, is written as it is. Raises
+    OptionError where that cannot be done, which names the ``option``.
+    """
+    place = Path(os.path.realpath(out))
+    partial = place.with_name(f".{place.name[:100]}.{os.getpid()}.partial")
+    try:
+        if place.exists() and not place.is_file():
+            with place.open("wb") as file:
+                yield file
+            return
+        with partial.open("wb") as file:
+            yield file
+        if place.exists():
+            shutil.copymode(place, partial)
+        partial.replace(place)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise OptionError(where=f"{option} {out}", expected="a place to write to", found=found) from None
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)

@@ -1,0 +1,143 @@
+"""Where a command may write: not over what it reads, not two things in one place, and only where it can."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from dsteval.cli.options import open_named
+from dsteval.cli.output_files import form_of
+from dsteval.errors import OptionError
+
+__all__ = ["check_inputs", "check_places", "typed"]
+
+# The parameters, of any command, that may name what is read.
+_INPUTS = [
+    "files",
+    "file",
+    "source",
+    "items",
+    "other",
+    "ref",
+    "against",
+    "rated",
+    "key",
+    "variants",
+    "ontology",
+    "schema",
+    "train_schema",
+    "slots",
+    "protocol",
+    "only",
+]
+
+
+def check_places(*outputs: str) -> None:
+    """Raise OptionError where a parameter in ``outputs`` names a place that this command cannot write to.
+
+    That is the place of an input, or of another output, or one that is not there. A command calls this before it
+    reads or writes anything: nothing is left behind of outputs of which a later one fails.
+    """
+    check_inputs(*outputs)
+    given = click.get_current_context().params
+    if "out" in outputs and "form" in given:
+        form_of(given["form"], given["out"])
+    seen: dict[str, str] = {}
+    for label, place in _given(outputs):
+        if why := _unavailable_reason(place):
+            raise OptionError(where=f"{label} {place}", expected="a place to write to", found=why)
+        twin = next((other for other, taken in seen.items() if _same(taken, place)), None)
+        if twin is not None:
+            expected = f"another place than that of {twin}"
+            raise OptionError(where=f"{label} {place}", expected=expected, found="the same")
+        seen[label] = place
+
+
+def check_inputs(*outputs: str) -> None:
+    """Raise OptionError where a parameter in ``outputs`` names what another one reads."""
+    for label, place in _given(outputs):
+        if not _there(place):
+            continue  # what is not there yet is nobody's input
+        for other, text in _given([name for name in _INPUTS if name not in outputs]):
+            if any(_holds(path, place) for path in _paths(text)):
+                found = f"the input itself ({other} {text})"
+                raise OptionError(where=f"{label} {place}", expected="another place", found=found)
+
+
+def typed(*names: str) -> list[str]:
+    """Which of some options were typed, as they are typed."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    return [_label(name) for name in names if context.get_parameter_source(name) is source]
+
+
+def _given(names: tuple[str, ...] | list[str]) -> Iterator[tuple[str, str]]:
+    """Label and text of every parameter among some that names something."""
+    params = click.get_current_context().params
+    for name in names:
+        value = params.get(name)
+        for text in (value,) if isinstance(value, str) else value or ():
+            yield _label(name), text
+
+
+def _label(name: str) -> str:
+    command = click.get_current_context().command
+    param = next(one for one in command.params if one.name == name)
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return (param.metavar or name).strip("[].")
+
+
+def _paths(text: str) -> Iterator[Path]:
+    """What an input may be on disk: as written, after NAME=, and for FOLDER/test the folder or the archive."""
+    if text == "-":
+        return
+    for one in dict.fromkeys((text, open_named(text)[1])):
+        if _there(one):
+            yield Path(one)
+        elif glob.has_magic(one):
+            yield from map(Path, glob.glob(one))  # noqa: PTH207 - as a source finds them
+        elif not Path(one).suffix and Path(one).parent != Path() and _there(str(Path(one).parent)):
+            yield Path(one).parent
+
+
+def _there(text: str) -> bool:
+    return os.path.exists(text)  # noqa: PTH110 - Path.exists raises for a name that is too long
+
+
+def _holds(path: Path, place: str) -> bool:
+    """Whether an input is a place, or a folder that is read with it."""
+    if _same(str(path), place):
+        return True
+    try:
+        return path.is_dir() and any(one.is_file() and _same(str(one), place) for one in path.iterdir())
+    except OSError:  # reading it will say why
+        return False
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two names lead to one file; what is neither file nor folder, like /dev/null, takes both."""
+    if _there(one) and _there(other):
+        return Path(one).samefile(other) and (Path(one).is_file() or Path(one).is_dir())
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _unavailable_reason(place: str) -> str:
+    """Why nothing can be written to a place, in the system's words; empty where it can be."""
+    try:
+        real = Path(os.path.realpath(place))
+        if real.is_dir():
+            return os.strerror(errno.EISDIR)
+        if not real.parent.is_dir():
+            real.parent.stat()
+            return os.strerror(errno.ENOTDIR)
+        # A file is replaced by another in its folder; a pipe is written as it is.
+        target = real if real.exists() and not real.is_file() else real.parent
+        return "" if os.access(target, os.W_OK) else os.strerror(errno.EACCES)
+    except (OSError, ValueError) as error:  # a name too long, or with a zero byte in it
+        return getattr(error, "strerror", None) or str(error)

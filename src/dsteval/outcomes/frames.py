@@ -1,0 +1,340 @@
+"""Frames: one service at one user turn, the unit of the schema-guided scorer.
+
+The reference tells which frames there are. A frame is compared as it stands, whatever the turns before said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import nan, prod
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from dsteval.dialogue import Dialogue, Frame, Item, Side, Turn, slot_of
+from dsteval.errors import AlignmentError, ProtocolError, first_few
+from dsteval.outcomes.table import EXACT, FIRST, FRAME, UNKNOWN, Outcomes
+from dsteval.outcomes.turns import Comparer
+from dsteval.prepare.states import Prepared, Preparer, State
+from dsteval.protocols.model import Protocol
+from dsteval.readers.source import Schema, schema_hash
+from dsteval.values.matchers import Matcher, PreparedValue
+from dsteval.values.slots import MULTIWOZ, domain_of
+
+__all__ = ["FrameComparer", "Framer", "Unit"]
+
+_DOMAINS = tuple(sorted({domain_of(slot) for slot in MULTIWOZ}))
+# What a predicted frame means that tells no intent, as one does that is not there and counts as empty.
+_NO_INTENT = "NONE"
+
+
+class Unit(NamedTuple):
+    """One frame: its turn and service, both prepared states, and ``kinds``: whether its service has slots that are
+    categorical, and that are not. ``frames`` hold intent and requested slots, where the sides have frames.
+    """
+
+    turn: Turn
+    service: str
+    ref: State
+    pred: State
+    kinds: tuple[bool, bool]
+    frames: tuple[Frame, Frame] | None = None
+
+
+Units: TypeAlias = Callable[[Dialogue, Prepared], list[Unit]]
+
+
+class Framer:
+    """Cuts dialogues into frames, and keeps account of what does not fit.
+
+    ``services`` is the schema, empty where there is none; ``fill`` tells that a predicted frame which is not there
+    counts as empty. ``check`` raises for what was collected, ``notes`` say what was passed over.
+    """
+
+    def __init__(self, protocol: Protocol, preparer: Preparer, services: Schema, fill: bool) -> None:
+        self.protocol = protocol
+        self.preparer = preparer
+        self.source = preparer.problems.source
+        scope = protocol.scope
+        self.of_turns = scope.frames == "services"
+        # Which domains there are is known when all dialogues have been seen.
+        self.waits = scope.frames == "domains"
+        self._fill = fill
+        self._free = scope.schema == "none"
+        self._schema = {
+            service: {preparer.slot(slot): flag for slot, flag in slots.items()}
+            for service, slots in ({} if self._free else services).items()
+        }
+        self.categorical = frozenset(s for slots in self._schema.values() for s, flag in slots.items() if flag)
+        self._items: dict[tuple[Side, str, Item], tuple[str, PreparedValue] | None] = {}
+        self._domains: dict[Side, dict[str, None]] = {"ref": {}, "pred": {}}
+        self._total = 0
+        self._missing: list[str] = []
+        self._extra: list[str] = []
+        self._bare: dict[str, None] = {}
+        self._unlisted: dict[str, None] = {}
+        self._unseen: dict[str, None] = {}
+
+    @property
+    def hash(self) -> str:
+        """Six hexadecimal digits over the schema, ``none`` without one."""
+        if self._free:
+            return "none"
+        return schema_hash(self._schema)
+
+    def see(self, prepared: Prepared) -> None:
+        """Note which domains a dialogue has, where frames are those of all domains."""
+        for side, states in zip(self._domains, prepared, strict=True):
+            self._domains[side].update(dict.fromkeys(domain_of(slot) for state in states for slot in state))
+
+    def units(self, dialogue: Dialogue, prepared: Prepared) -> list[Unit]:
+        """The frames of one dialogue. Raises ProtocolError where it has none, or a schema is needed."""
+        if self.of_turns:
+            self._check_form(dialogue)
+        if not self._schema and not self._free:
+            raise ProtocolError(
+                where=self.source,
+                expected=f"a schema, which tells protocol {self.protocol.name} the slots of each service and "
+                "which of them are categorical",
+                found="none beside the reference",
+                remedy="Give it with --schema FILE; without one, --set scope.schema=none takes the slots seen, "
+                "none of them categorical.",
+            )
+        found = self._listed(dialogue) if self.of_turns else self._by_domain(dialogue, prepared)
+        units = [self._fitted(unit) for unit in found]
+        self._total += len(units)
+        return units
+
+    def _check_form(self, dialogue: Dialogue) -> None:
+        """Raise ProtocolError where a side does not have the frames of its turns."""
+        found = f"updates ({dialogue.updates[0]})" if dialogue.updates else ""
+        for turn in dialogue.turns:
+            if turn.ref_frames is None:
+                found = found or "states of whole turns in the reference"
+            elif turn.pred_frames is None and (turn.pred or not self._fill):
+                found = found or "states of whole turns in the predictions"
+        if found:
+            raise ProtocolError(
+                where=f"{self.source}, dialogue {dialogue.id!r}",
+                expected=f"frames for each service of a turn, without which protocol {self.protocol.name} has too "
+                "little to go by",
+                found=found,
+                remedy="Take a protocol of whole turns, such as exact, or the slots of each domain as its frame "
+                "with --set scope.frames=domains.",
+            )
+
+    def _listed(self, dialogue: Dialogue) -> Iterator[Unit]:
+        """The frames that the reference lists."""
+        for turn in dialogue.turns:
+            guesses = {frame.service: frame for frame in turn.pred_frames or ()}
+            for frame in turn.ref_frames or ():
+                guess = guesses.pop(frame.service, None)
+                if guess is None:
+                    if turn.pred_frames is not None:
+                        self._missing.append(_place(dialogue, turn, frame.service))
+                    guess = Frame(frame.service, [])
+                ref, pred = self._state(dialogue, turn, frame, "ref"), self._state(dialogue, turn, guess, "pred")
+                yield Unit(turn, frame.service, ref, pred, (False, False), (frame, guess))
+            self._extra += [_place(dialogue, turn, service) for service in guesses]
+
+    def _state(self, dialogue: Dialogue, turn: Turn, frame: Frame, side: Side) -> State:
+        """A frame's state as it is compared; a slot without any value is a problem of the file."""
+        state: State = {}
+        for item in frame.items:
+            if not item[1] and item[1] != "":
+                self.preparer.problems.add(
+                    dialogue.id,
+                    turn.number,
+                    slot=slot_of(frame.service, item[0]),
+                    expected=f"a value in every list ({side})",
+                    found="a list without any, or null",
+                    remedy="Leave out a slot that has none.",
+                )
+            key = (side, frame.service, item)
+            if key not in self._items:
+                named = (slot_of(frame.service, item[0]), item[1])
+                self._items[key] = self.preparer.rules[side].pair(named)
+            pair = self._items[key]
+            if pair is not None:
+                state[pair[0]] = pair[1]
+        return state
+
+    def _by_domain(self, dialogue: Dialogue, prepared: Prepared) -> Iterator[Unit]:
+        """A frame for each domain: all of them, or those with a slot in the reference at that turn."""
+        for turn, ref, pred in zip(dialogue.turns, *prepared, strict=True):
+            sides = _apart(ref), _apart(pred)
+            domains = self.domains if self.waits else [*sides[0]]
+            for domain in domains:
+                yield Unit(turn, domain, sides[0].get(domain, {}), sides[1].get(domain, {}), (False, False))
+            self._extra += [_place(dialogue, turn, name) for name in sides[1] if name not in domains]
+
+    @property
+    def domains(self) -> list[str]:
+        """MultiWOZ's five, if the reference has none but these, and those seen in the data."""
+        known = _DOMAINS if self._domains["ref"].keys() <= set(_DOMAINS) else ()
+        return sorted({*known, *self._domains["ref"], *self._domains["pred"]})
+
+    def _fitted(self, unit: Unit) -> Unit:
+        """The frame with the predicted slots that the schema has; what it lacks of the reference is noted."""
+        if self._free:
+            return unit._replace(kinds=(False, True))
+        slots = self._schema.get(unit.service, {})
+        if unit.service not in self._schema and (unit.ref or self.of_turns):
+            self._bare[unit.service] = None
+        self._unlisted.update((slot, None) for slot in unit.ref if slots.get(slot) is None)
+        pred = {slot: value for slot, value in unit.pred.items() if slot in slots}
+        if len(pred) < len(unit.pred):
+            self._unseen.update((slot, None) for slot in unit.pred if slot not in slots)
+        return unit._replace(pred=pred, kinds=(True in slots.values(), False in slots.values()))
+
+    def check(self) -> None:
+        """Raise for services and slots that the schema lacks, and for frames that were not predicted."""
+        for names, what in ((self._bare, "service"), (self._unlisted, "slot")):
+            if names:
+                raise ProtocolError(
+                    where=self.source,
+                    expected=f"a schema with every {what} of the reference"
+                    + (", and whether it is categorical" if what == "slot" else ""),
+                    found=f"{len(names)} without ({first_few(names)})",
+                    remedy="Give the schema of this data with --schema FILE.",
+                )
+        if self._missing and not self._fill:
+            raise AlignmentError(
+                where=self.source,
+                expected="a predicted frame for each of the reference's",
+                found=f"{len(self._missing)} of {self._total} missing ({first_few(self._missing)})",
+                remedy="Write a frame for every service that the reference has at a turn, or count them as empty "
+                "with --missing empty.",
+            )
+
+    def notes(self) -> Iterator[str]:
+        """What is counted and what was passed over, a sentence each."""
+        yield f"{_many(self._total, 'frame')}, scored one by one"
+        for names, what, told in (
+            (self._missing, "frame", "without prediction scored as empty"),
+            (self._extra, "predicted frame", "of services that the reference does not have at that turn ignored"),
+            (self._unseen, "predicted slot", "not in the schema ignored"),
+        ):
+            if names:
+                yield f"{_many(len(names), what)} {told} ({first_few(names)})"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def _place(dialogue: Dialogue, turn: Turn, service: str) -> str:
+    return f"{dialogue.id} turn {turn.number} {service}"
+
+
+def _apart(state: State) -> dict[str, State]:
+    """The states of each domain."""
+    found: dict[str, State] = {}
+    for slot, value in state.items():
+        found.setdefault(domain_of(slot), {})[slot] = value
+    return found
+
+
+class FrameComparer(Comparer):
+    """Compares dialogues frame by frame; its outcomes have one unit a frame.
+
+    ``framer`` is asked for the Framer of the run when the first dialogue comes.
+    """
+
+    def __init__(self, matcher: Matcher, framer: Callable[[], Framer]) -> None:
+        super().__init__(None, matcher)
+        self._rule = matcher
+        self._framer = framer
+        self._services: dict[str, int] = {}
+        self._scores: list[tuple[float, ...]] = []
+        self._lengths: list[int] = []
+        self._told = [False, False]
+        self._waiting: list[tuple[Dialogue, Prepared]] = []
+
+    def add(self, dialogue: Dialogue, prepared: Prepared) -> None:
+        """Compare one dialogue's frames."""
+        framer = self._framer()
+        if framer.waits:
+            framer.see(prepared)
+            self._waiting.append((dialogue, prepared))
+        else:
+            self._add(dialogue, framer.units(dialogue, prepared))
+
+    def _add(self, dialogue: Dialogue, units: list[Unit]) -> None:
+        wrong_in_ref: list[str] = []
+        start = self._offsets[-1]
+        for number, unit in enumerate(units, start):
+            wrong_in_ref += self._unit(dialogue, unit, number, FIRST * (number == start))
+        self._lengths.append(len(dialogue.turns))
+        refs, preds = [unit.ref for unit in units], [unit.pred for unit in units]
+        self._close(dialogue, start + len(units), refs, preds, wrong_in_ref)
+
+    def _unit(self, dialogue: Dialogue, unit: Unit, number: int, flags: int) -> list[str]:
+        """Take in one frame; returns the slots of the reference that are wrong."""
+        b, p = unit.ref, unit.pred
+        for states, active in zip((b, p), self._active, strict=True):
+            active.append(self._domains_of(states, dialogue, unit.turn))
+        scores = {s: self._rule.score(s, b[s], p[s]) if s in b and s in p else 0.0 for s in {**b, **p}}
+        wrong = [slot for slot, score in scores.items() if score < 1]
+        for slot in wrong:
+            values = self._value(b.get(slot)), self._value(p.get(slot))
+            self._wrong_rows.extend((number, self._slots[slot], *values))
+            self._wrong_previous.append(UNKNOWN)
+            self._wrong_scores.append(scores[slot])
+        missed = [slot for slot in wrong if slot in b]
+        service = self._services.setdefault(unit.service, len(self._services))
+        counts = (len(b), len(p), len(b) - len(missed), len(wrong), 0, 0, 0, 0)
+        pattern = self._pattern(wrong) if wrong else 0
+        self._units.extend((unit.turn.number, service, *counts, pattern, flags | (0 if wrong else EXACT)))
+        self._scores.append((*self._goals(unit, scores), *self._beside(unit.frames)))
+        return missed
+
+    def _goals(self, unit: Unit, scores: dict[str, float]) -> Iterator[float]:
+        """Products over the schema's slots, then means over the reference's: all, categorical, and the others."""
+        categorical = self._rule.categorical
+        kinds = [[*scores], [s for s in scores if s in categorical], [s for s in scores if s not in categorical]]
+        for slots, known in zip(kinds, (True, *unit.kinds), strict=True):
+            yield prod(scores[slot] for slot in slots) if known else nan
+        for slots in kinds:
+            own = [scores[slot] for slot in slots if slot in unit.ref]
+            yield sum(own) / len(own) if own else nan
+
+    def _beside(self, frames: tuple[Frame, Frame] | None) -> tuple[float, float]:
+        """Whether the intent is right, and the F1 of the requested slots; NaN where the reference tells none."""
+        if frames is None:
+            return nan, nan
+        ref, pred = frames
+        self._told = [self._told[0] or pred.intent is not None, self._told[1] or pred.requested is not None]
+        guess = _NO_INTENT if pred.intent is None else pred.intent
+        intent = nan if ref.intent is None else float(ref.intent == guess)
+        return intent, nan if ref.requested is None else requested_f1(ref.requested, pred.requested or [])
+
+    def outcomes(self) -> Outcomes:
+        """The table of all frames added so far."""
+        for dialogue, prepared in self._waiting:
+            self._add(dialogue, self._framer().units(dialogue, prepared))
+        self._waiting.clear()
+        scores = np.array(self._scores, dtype=float).reshape(-1, len(FRAME))
+        # A tracker that never tells an intent has none that is wrong.
+        scores[:, [FRAME.index(name) for name, told in zip(FRAME[-2:], self._told, strict=True) if not told]] = nan
+        return replace(
+            super().outcomes(),
+            unit="frame",
+            services=tuple(self._services),
+            extra={"frames": scores},
+            lengths=np.array(self._lengths, dtype=np.int64),
+        )
+
+
+def requested_f1(ref: list[str], pred: list[str]) -> float:
+    """F1 of two multisets: precision is 1 where nothing is predicted, recall where nothing is asked for.
+
+    >>> requested_f1([], []), requested_f1(["a", "b"], ["a"]), requested_f1([], ["a"])
+    (1.0, 0.6666666666666666, 0.0)
+    """
+    both = (Counter(ref) & Counter(pred)).total()
+    precision = both / len(pred) if pred else 1.0
+    recall = both / len(ref) if ref else 1.0
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -1,0 +1,331 @@
+"""Compares the prepared states of each dialogue, turn by turn, and fills Outcomes."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import chain, compress
+from typing import TypeAlias
+
+import numpy as np
+
+from dsteval.dialogue import Dialogue, Turn
+from dsteval.outcomes.extra_columns import EXTRA_COLUMNS, Pair
+from dsteval.outcomes.table import (
+    ABSENT,
+    CARRIED,
+    EXACT,
+    FIRST,
+    IN_PRED_BEFORE,
+    IN_REF_BEFORE,
+    PRED_IS_PREVIOUS_REF,
+    PRED_SAME,
+    REF_SAME,
+    RIGHT_BEFORE,
+    UNIT,
+    UNKNOWN,
+    Array,
+    Outcomes,
+)
+from dsteval.prepare.states import Prepared, State
+from dsteval.values.matchers import Matcher, PreparedValue, matches, same_ref
+from dsteval.values.slots import domain_of
+
+__all__ = ["Comparer"]
+
+Wrong: TypeAlias = dict[str, tuple[PreparedValue | None, PreparedValue | None]]
+Row: TypeAlias = tuple[int, ...]
+
+_PATTERN, _FLAGS = UNIT.index("pattern"), UNIT.index("flags")
+_STAYED = REF_SAME | PRED_SAME
+
+
+class Comparer:
+    """Compares dialogues one after the other; ``outcomes`` is the table of all of them.
+
+    ``keep`` limits the comparison to some slots: the outcome is that of states cut down to them. ``matcher`` tells
+    when a value is right, equality if there is none; ``tallies`` name what is counted per turn in addition.
+    """
+
+    def __init__(
+        self,
+        keep: Callable[[str], bool] | None = None,
+        matcher: Matcher | None = None,
+        tallies: Sequence[str] = (),
+    ) -> None:
+        self.keep = keep
+        self._matcher = matcher
+        # Equal states need no look where every value is right against itself.
+        self._reflexive = matcher is None or matcher.reflexive
+        self._tallies = {name: EXTRA_COLUMNS[name] for name in tallies}
+        self._extra: dict[str, list[tuple[float, ...]]] = {name: [] for name in tallies}
+        self.has_values = self.has_ref = self.has_dialogues = True
+        self.first_seen: dict[str, tuple[str, int]] = {}
+        self._dialogues: list[str] = []
+        self._offsets = array("q", [0])
+        self._slots: dict[str, int] = {}
+        self._domains: dict[str, int] = {}
+        self._domain_bits: dict[str, int] = {}
+        self._values: dict[PreparedValue, int] = {}
+        self._patterns: dict[frozenset[str], int] = {frozenset(): 0}
+        self._units = array("i")
+        self._active: tuple[list[int], list[int]] = ([], [])
+        self._slot_rows = array("i")
+        self._wrong_rows = array("i")
+        self._wrong_scores = array("d")
+        self._wrong_previous = array("b")
+
+    def add(self, dialogue: Dialogue, prepared: Prepared) -> None:
+        """Compare one dialogue's states, a state per turn on both sides."""
+        ref, pred = map(self._cut, prepared) if self.keep else prepared
+        for name, tally in self._tallies.items():
+            self._extra[name] += tally.rows(Pair(dialogue, Prepared(ref, pred), self.right, self.keep))
+        unit = self._offsets[-1]
+        b0: State = {}
+        p0: State = {}
+        wrong: Wrong = {}
+        was: list[int] = []
+        row: Row = ()
+        active_ref = active_pred = 0
+        wrong_in_ref: list[str] = []
+        for turn, b, p in zip(dialogue.turns, ref, pred, strict=True):
+            if row and b is b0 and p is p0:
+                row = _repeated(row, turn)
+                was = [_repeated_was(values) for values in wrong.values()]
+            else:
+                before, wrong = wrong, ({} if self._reflexive and b == p else self._wrong(b, p))
+                was = self._was(before, wrong, b0, p0) if wrong else []
+                row = self._row(turn, (b0, b), (p0, p), wrong, was, not row)
+                if b is not b0:
+                    active_ref = self._domains_of(b, dialogue, turn)
+                if p is not p0:
+                    active_pred = self._domains_of(p, dialogue, turn)
+            self._units.extend(row)
+            self._active[0].append(active_ref)
+            self._active[1].append(active_pred)
+            self._wrong_previous.extend(was)
+            for slot, (r, q) in wrong.items():
+                self._wrong_rows.extend((unit, self._slots[slot], self._value(r), self._value(q)))
+                self._wrong_scores.append(self._score(slot, r, q))
+                if r is not None:
+                    wrong_in_ref.append(slot)
+            unit += 1
+            b0, p0 = b, p
+        self._close(dialogue, unit, ref, pred, wrong_in_ref)
+
+    def add_correctness(self, dialogue: Dialogue, slots: Sequence[str], ref: list[State]) -> None:
+        """Take in one dialogue of right/wrong marks; ``ref`` may be empty, then AGA is unknown."""
+        self.has_values, self.has_ref = False, bool(ref)
+        unit = self._offsets[-1]
+        wrong_in_ref: list[str] = []
+        kept = [self.keep is None or self.keep(name) for name in slots]
+        names = list(compress(slots, kept))
+        ref = [{slot: value for slot, value in state.items() if slot in names} for state in ref]
+        for name in names:
+            self._slots.setdefault(name, len(self._slots))
+        for turn, state in zip(dialogue.turns, ref or [{}] * len(dialogue.turns), strict=True):
+            bits = compress(turn.correctness or (), kept)
+            wrong = [slot for slot, bit in zip(names, bits, strict=True) if not bit]
+            flags = EXACT * (not wrong) | FIRST * (unit == self._offsets[-1])
+            known = len(state)
+            right = known - sum(slot in state for slot in wrong)
+            pattern = self._pattern(wrong)
+            self._units.extend((turn.number, -1, known, 0, right, len(wrong), 0, 0, 0, 0, pattern, flags))
+            self._active[0].append(self._domains_of(state, dialogue, turn))
+            self._active[1].append(0)
+            for slot in wrong:
+                self._wrong_rows.extend((unit, self._slots[slot], UNKNOWN, UNKNOWN))
+                self._wrong_previous.append(UNKNOWN)
+                self._wrong_scores.append(0.0)
+            wrong_in_ref.extend(slot for slot in wrong if slot in state)
+            unit += 1
+        self._close(dialogue, unit, ref, [], wrong_in_ref)
+
+    def add_empty(self, dialogue: Dialogue) -> None:
+        """Take in a dialogue of which no slot is kept: every turn is exact, with nothing on either side."""
+        nothing: list[State] = [{}] * len(dialogue.turns)
+        self.add(dialogue, Prepared(nothing, nothing))
+
+    def outcomes(self) -> Outcomes:
+        """The table of all dialogues added so far."""
+        units = np.frombuffer(self._units, dtype=np.int32).reshape(-1, len(UNIT))
+        wrong_rows = np.frombuffer(self._wrong_rows, dtype=np.int32).reshape(-1, 4)
+        return Outcomes(
+            dialogues=self._dialogues,
+            offsets=np.array(self._offsets, dtype=np.int64),
+            units={name: units[:, column] for column, name in enumerate(UNIT)},
+            active_ref=_words(self._active[0], len(self._domains)),
+            active_pred=_words(self._active[1], len(self._domains)),
+            slot_rows=np.frombuffer(self._slot_rows, dtype=np.int32).reshape(-1, 5),
+            wrong_rows=wrong_rows,
+            wrong_score=np.array(self._wrong_scores),
+            wrong_previous=np.frombuffer(self._wrong_previous, dtype=np.int8),
+            slots=tuple(self._slots),
+            domains=tuple(self._domains),
+            values=tuple(self._values),
+            has_values=self.has_values,
+            has_ref=self.has_ref,
+            has_dialogues=self.has_dialogues,
+            graded=self._matcher is not None and self._matcher.graded,
+            extra={
+                name: np.array(rows).reshape(-1, EXTRA_COLUMNS[name].width) for name, rows in self._extra.items()
+            },
+        )
+
+    def _row(
+        self,
+        turn: Turn,
+        ref: tuple[State, State],
+        pred: tuple[State, State],
+        wrong: Wrong,
+        was: list[int],
+        first: bool,
+    ) -> Row:
+        (b0, b), (p0, p) = ref, pred
+        if self._matcher is None:
+            new_ref = [s for s, v in b.items() if (o := b0.get(s)) is not v and not same_ref(o, v)]
+            new_pred = [s for s, v in p.items() if (o := p0.get(s)) is not v and o != v]
+        else:
+            same, same_pred = self._matcher.same, self._matcher.same_pred
+            new_ref = [s for s, v in b.items() if not same(s, b0.get(s), v)]
+            new_pred = [s for s, v in p.items() if not same_pred(s, p0.get(s), v)]
+        flags = FIRST if first else 0
+        if not wrong:
+            flags |= EXACT
+        elif all(bits & (_STAYED | RIGHT_BEFORE) == _STAYED for bits in was):
+            flags |= CARRIED
+        if len(b0) == len(p) and not (p != b0 and self._wrong(b0, p)):
+            flags |= PRED_IS_PREVIOUS_REF
+        return (
+            turn.number,
+            -1,
+            len(b),
+            len(p),
+            len(b) - sum(r is not None for r, _ in wrong.values()),
+            len(wrong),
+            len(new_ref),
+            sum(s not in wrong for s in new_ref) if wrong else len(new_ref),
+            len(new_pred),
+            sum(s not in wrong for s in new_pred) if wrong else len(new_pred),
+            self._pattern(wrong) if wrong else 0,
+            flags,
+        )
+
+    def right(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
+        """Whether a slot's predicted value is right by the protocol's rule."""
+        return matches(ref, pred) if self._matcher is None else self._matcher.right(slot, ref, pred)
+
+    def _score(self, slot: str, ref: PreparedValue | None, pred: PreparedValue | None) -> float:
+        """The score of a wrong slot: 0 but for rules that give a part."""
+        if self._matcher is None or ref is None or pred is None:
+            return 0.0
+        return self._matcher.score(slot, ref, pred)
+
+    def _wrong(self, b: State, p: State) -> Wrong:
+        """The slots that are not on both sides with a matching value, each with (ref, pred)."""
+        wrong: Wrong = {}
+        right = None if self._matcher is None else self._matcher.right
+        for slot, value in b.items():
+            guess = p.get(slot)
+            if guess is None:
+                wrong[slot] = (value, None)
+            elif right is not None:
+                if not right(slot, value, guess):
+                    wrong[slot] = (value, guess)
+            elif guess is not value and not matches(value, guess):
+                wrong[slot] = (value, guess)
+        for slot, guess in p.items():
+            if slot not in b:
+                wrong[slot] = (None, guess)
+        return wrong
+
+    def _was(self, before: Wrong, wrong: Wrong, b0: State, p0: State) -> list[int]:
+        """What each wrong slot was at the turn before, where ``before`` were wrong and b0 and p0 the states."""
+        same, same_pred = (None, None) if self._matcher is None else (self._matcher.same, self._matcher.same_pred)
+        found = []
+        for slot, values in wrong.items():
+            ref, pred = values
+            if (earlier := before.get(slot)) is not None and earlier[0] is ref and earlier[1] is pred:
+                found.append(_repeated_was(values))
+                continue
+            old, guess = b0.get(slot), p0.get(slot)
+            bits = 0
+            if old is ref or (same_ref(old, ref) if same is None else same(slot, old, ref)):
+                bits |= REF_SAME
+            if guess is pred or (guess == pred if same_pred is None else same_pred(slot, guess, pred)):
+                bits |= PRED_SAME
+            if old is not None:
+                bits |= IN_REF_BEFORE
+            if guess is not None:
+                bits |= IN_PRED_BEFORE
+                if old is not None and slot not in before:
+                    bits |= RIGHT_BEFORE
+            found.append(bits)
+        return found
+
+    def _cut(self, states: list[State]) -> list[State]:
+        """States limited to the slots that are kept; a state that did not change stays the same object."""
+        assert self.keep is not None
+        cut: list[State] = []
+        before: State | None = None
+        for state in states:
+            cut.append(cut[-1] if state is before else {s: v for s, v in state.items() if self.keep(s)})
+            before = state
+        return cut
+
+    def _domains_of(self, state: State, dialogue: Dialogue, turn: Turn) -> int:
+        mask = 0
+        for slot in state:
+            bit = self._domain_bits.get(slot)
+            if bit is None:
+                domain = self._domains.setdefault(domain_of(slot), len(self._domains))
+                bit = self._domain_bits[slot] = 1 << domain
+                self._slots.setdefault(slot, len(self._slots))
+                self.first_seen[slot] = (dialogue.id, turn.number)
+            mask |= bit
+        return mask
+
+    def _pattern(self, wrong: Wrong | list[str]) -> int:
+        return self._patterns.setdefault(frozenset(wrong), len(self._patterns))
+
+    def _value(self, value: PreparedValue | None) -> int:
+        return ABSENT if value is None else self._values.setdefault(value, len(self._values))
+
+    def _close(
+        self, dialogue: Dialogue, unit: int, ref: list[State], pred: list[State], wrong_in_ref: list[str]
+    ) -> None:
+        """Count the turns of each slot, and end the dialogue."""
+        if dialogue.alone:
+            self.has_dialogues = False
+        in_ref = Counter(chain.from_iterable(ref))
+        in_pred = Counter(chain.from_iterable(pred))
+        wrong = Counter(wrong_in_ref)
+        number = len(self._dialogues)
+        for slot in {**in_ref, **in_pred}:
+            present = in_ref[slot]
+            self._slot_rows.extend((number, self._slots[slot], present, in_pred[slot], present - wrong[slot]))
+        self._dialogues.append(dialogue.id)
+        self._offsets.append(unit)
+
+
+def _repeated(row: Row, turn: Turn) -> Row:
+    """The row of a turn at which neither side moved: the one before, with nothing new."""
+    exact = row[_FLAGS] & EXACT
+    # Where nothing moved, the reference of the turn before is this turn's, and an error is an inherited one.
+    flags = exact | (PRED_IS_PREVIOUS_REF if exact else CARRIED)
+    return (turn.number, *row[1:6], 0, 0, 0, 0, row[_PATTERN], flags)
+
+
+def _repeated_was(values: tuple[PreparedValue | None, PreparedValue | None]) -> int:
+    """What a wrong slot was at the turn before where neither side moved: wrong, with the same values."""
+    ref, pred = values
+    return _STAYED | (0 if ref is None else IN_REF_BEFORE) | (0 if pred is None else IN_PRED_BEFORE)
+
+
+def _words(masks: list[int], domains: int) -> Array:
+    """Bit sets of any width as rows of 64-bit words [U, words]."""
+    words = max(1, -(-domains // 64))
+    low = (1 << 64) - 1
+    columns = [np.array([mask >> (64 * word) & low for mask in masks], dtype=np.uint64) for word in range(words)]
+    return np.stack(columns, axis=1) if masks else np.zeros((0, words), dtype=np.uint64)

@@ -1,0 +1,1 @@
+"""Scoring from end to end: open, read, align, prepare, compare, count."""

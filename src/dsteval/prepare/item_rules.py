@@ -1,0 +1,121 @@
+"""What a protocol's ``[states]`` table does to one item: its slot, its texts, its alternatives."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+from dsteval.dialogue import Item, Side
+from dsteval.errors import ProtocolError
+from dsteval.protocols.model import Protocol
+from dsteval.values.matchers import PreparedValue
+from dsteval.values.normalise import DONTCARE, NORMALISERS
+from dsteval.values.slots import SPELLINGS
+from dsteval.values.user_tables import UserTables
+
+__all__ = ["ItemRules"]
+
+
+class ItemRules:
+    """The rules of one side. Raises ProtocolError where a table that they need is not given."""
+
+    def __init__(self, protocol: Protocol, side: Side, given: UserTables) -> None:
+        states = protocol.states
+        self.protocol = protocol.name
+        self.slots = states.slots
+        self.dontcare = states.dontcare
+        self.drops = states.dontcare in ("drop", f"drop-{side}")
+        own, absent, self.alternatives, signs = (
+            states.normalise_ref,
+            states.absent_ref,
+            states.alternatives,
+            states.separators,
+        )
+        if side == "pred":
+            own, absent = states.normalise_pred, states.absent_pred
+            # In a prediction '<' and '>' are letters like others: no tracker writes alternatives with them.
+            signs = signs.replace("<", "").replace(">", "")
+            if states.alternatives_pred != "same":
+                self.alternatives = states.alternatives_pred
+        self._slot = SPELLINGS[states.slots]
+        self._only = frozenset(map(self._slot, states.only))
+        self._normalisers = [(name, NORMALISERS[name](given)) for name in (*states.normalise, *own)]
+        self._absent = frozenset((*states.absent, *absent))
+        self._splits = re.compile(f"[{re.escape(signs)}]") if signs else None
+
+    def pair(self, item: Item) -> tuple[str, PreparedValue] | None:
+        """The item as it is compared, or None where it counts as absent."""
+        slot, value = self._slot(item[0]), item[1]
+        if value is None or (self._only and slot not in self._only):
+            return None
+        parts = self._parts(item)
+        if self.alternatives == "list":
+            return slot, tuple(self._normalised(slot, part) for part in parts)
+        if self.alternatives == "first":
+            if self.drops and any(self._text(slot, part)[1] == "dontcare" for part in parts):
+                return None
+            parts = parts[:1]
+        kept = {text for part in parts if (text := self._text(slot, part)[0]) is not None}
+        if not kept:
+            return None
+        return slot, next(iter(kept)) if len(kept) == 1 else frozenset(kept)
+
+    def trace(self, item: Item) -> list[str]:
+        """The rules that make the item other than it is written, by the names of their settings."""
+        slot, value = self._slot(item[0]), item[1]
+        found = [f"states.slots={self.slots}"] if slot != item[0] else []
+        if value is None:
+            return [*found, "null"]
+        if self._only and slot not in self._only:
+            return [*found, "states.only"]
+        parts = self._parts(item)
+        written = [value] if isinstance(value, str) else list(value)
+        if written != parts or (self.alternatives == "first" and len(parts) > 1):
+            found.append(f"states.alternatives={self.alternatives}")
+        traced = chain.from_iterable(self._traced(slot, part) for part in parts)
+        return list(dict.fromkeys([*found, *traced]))
+
+    def _parts(self, item: Item) -> list[str]:
+        """The texts of one value, its alternatives apart. Raises ProtocolError where the protocol reads none."""
+        texts = (item[1],) if isinstance(item[1], str) else item[1] or ()
+        if self.alternatives == "list":
+            return list(dict.fromkeys(texts))
+        if self.alternatives != "literal":
+            return [part for text in texts for part in (self._splits.split(text) if self._splits else [text])]
+        if len(texts) > 1:
+            raise ProtocolError(
+                where=f"slot {item[0]!r}",
+                expected=f"single texts, which protocol {self.protocol} compares",
+                found=f"a list of {len(texts)} values",
+                remedy="Take a protocol that reads alternatives, such as exact, or the first of them with "
+                "--set states.alternatives=first.",
+            )
+        return list(texts)
+
+    def _normalised(self, slot: str, text: str) -> str:
+        for _, normalise in self._normalisers:
+            text = normalise(slot, text)
+        return text
+
+    def _text(self, slot: str, text: str) -> tuple[str | None, str]:
+        """One text as it is compared, or None where it counts as absent, and the rule that decided."""
+        if text in self._absent:
+            return None, "absent"
+        text = self._normalised(slot, text)
+        if text in self._absent:
+            return None, "absent"
+        if self.dontcare != "literal" and text in DONTCARE:
+            return (None if self.drops else "dontcare"), "dontcare"
+        return text, ""
+
+    def _traced(self, slot: str, text: str) -> list[str]:
+        found, before = [], text
+        if text not in self._absent:
+            for name, normalise in self._normalisers:
+                after = normalise(slot, before)
+                found += [f"normaliser {name}"] if after != before else []
+                before = after
+        became, rule = self._text(slot, text)
+        if became != before:
+            found.append(f"states.{rule}" + (f"={self.dontcare}" if rule == "dontcare" else ""))
+        return found

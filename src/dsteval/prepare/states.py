@@ -1,0 +1,293 @@
+"""From states as written to states that are compared: what a protocol's ``[states]`` table asks for.
+
+A prepared state maps each slot to its value: a text, or the frozenset of accepted (or guessed) texts. Slots
+that are absent under the protocol are gone. Each distinct (slot, value) is prepared once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from dsteval.dialogue import Dialogue, Item, Items, Side, Value, whole_states, written_states
+from dsteval.errors import Problems, ProtocolError
+from dsteval.prepare.item_rules import ItemRules
+from dsteval.protocols.model import Protocol
+from dsteval.protocols.steps import STEPS, Sides
+from dsteval.values.matchers import PreparedValue
+from dsteval.values.normalise import is_deletion
+from dsteval.values.slots import SPELLINGS, domain_of
+from dsteval.values.user_tables import UserTables
+
+__all__ = ["SIDES", "Change", "Prepared", "Preparer", "State", "value_text"]
+
+State: TypeAlias = dict[str, PreparedValue]
+
+SIDES: tuple[Side, Side] = ("ref", "pred")
+
+
+def value_text(value: PreparedValue) -> str:
+    """A prepared value as people read it: alternatives sorted, with a bar between them."""
+    return value if isinstance(value, str) else "|".join(sorted(value))
+
+
+class Prepared(NamedTuple):
+    """Both sides of one dialogue, a state per turn. A state that did not change is the same object."""
+
+    ref: list[State]
+    pred: list[State]
+
+
+class _Pairs(dict[Item, tuple[str, PreparedValue] | None]):
+    """Items as written -> (slot, value) as compared, or None where the slot counts as absent."""
+
+    def __init__(self, make: Callable[[Item], tuple[str, PreparedValue] | None]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, item: Item) -> tuple[str, PreparedValue] | None:
+        pair = self[item] = self.make(item)
+        return pair
+
+
+class Change(NamedTuple):
+    """One item that a protocol rewrites: as written, and as compared (``became`` None: it counts as absent).
+
+    ``turns`` is the number of turns that hold it, ``dialogue`` and ``turn`` the first of them; ``by`` names the
+    rules that did it.
+    """
+
+    side: Side
+    slot: str
+    value: str
+    became_slot: str
+    became: str | None
+    turns: int
+    dialogue: str
+    turn: int
+    by: str
+
+
+class Preparer:
+    """Prepares dialogues under one protocol.
+
+    ``given`` holds the tables that the protocol needs. Raises ProtocolError for one that is not there, and for
+    what the protocol cannot read. Slots that one state holds twice with different values are collected in
+    ``problems``, to be checked at the end. With ``record`` every item is counted, for ``changes``.
+    """
+
+    def __init__(
+        self, protocol: Protocol, source: str = "", record: bool = False, given: UserTables | None = None
+    ) -> None:
+        self.protocol = protocol
+        self.given = given or UserTables(protocol.name)
+        self.problems = Problems(source)
+        self._seen: dict[tuple[Side, Item], tuple[int, str, int]] | None = {} if record else None
+        self._by_steps: dict[tuple[Side, str, str, str | None], tuple[int, str, int]] = {}
+        self.slot = SPELLINGS[protocol.states.slots]
+        self._steps = protocol.prepare.steps
+        self.rules: dict[Side, ItemRules] = {side: ItemRules(protocol, side, self.given) for side in SIDES}
+        self._pairs: dict[Side, _Pairs] = {side: _Pairs(rules.pair) for side, rules in self.rules.items()}
+
+    def dialogue(self, dialogue: Dialogue) -> Prepared:
+        """The states of both sides; a side that is missing has none."""
+        if not self._steps:
+            ref, pred = (self.side(dialogue, side) for side in SIDES)
+        else:
+            ref, pred = self._stepped(dialogue)
+        if self.protocol.states.visible != "all" and ref and pred:
+            pred = self._visible(self._whole(dialogue, "ref"), pred)
+        return Prepared(ref, pred)
+
+    def reference(self, dialogue: Dialogue) -> list[State]:
+        """The reference as it is compared, of a dialogue that need not have a prediction."""
+        whole = self._whole(dialogue, "ref")
+        if not whole or not self._steps:
+            return self.side(dialogue, "ref")
+        sides = Sides(whole, whole)
+        for step in (STEPS[name] for name in self._steps):
+            sides = step.apply(dialogue, sides, self.given) if step.of_ref else sides
+        return self.side(Dialogue(dialogue.id, dialogue.turns, doubles=True), "ref", sides.ref)
+
+    def _stepped(self, dialogue: Dialogue) -> tuple[list[State], list[State]]:
+        """Both sides after the protocol's steps; updates become states before."""
+        stages = self.stages(dialogue)
+        sides = stages[-1][1]
+        if not all(sides):
+            ref, pred = (self.side(dialogue, side) for side in SIDES)
+            return ref, pred
+        if self._seen is not None:
+            self._count_steps(dialogue, stages[0][1], sides)
+        plain = Dialogue(dialogue.id, dialogue.turns, doubles=True)
+        ref, pred = (self.side(plain, side, written) for side, written in zip(SIDES, sides, strict=True))
+        return ref, pred
+
+    def stages(self, dialogue: Dialogue) -> list[tuple[str, Sides]]:
+        """Both sides as written, under the name "", and after each of the protocol's steps."""
+        whole = [self._whole(dialogue, side) for side in SIDES]
+        stages = [("", Sides(*whole))]
+        if not all(whole):
+            return stages
+        try:
+            for name in self._steps:
+                stages.append((name, STEPS[name].apply(dialogue, stages[-1][1], self.given)))
+        except ProtocolError as error:
+            raise self._placed(error, f"dialogue {dialogue.id!r}, {error.where}") from None
+        return stages
+
+    def _whole(self, dialogue: Dialogue, side: Side) -> list[Items]:
+        """The states of one side as written, accumulated where the file holds updates."""
+        written = written_states(dialogue, side)
+        whole = whole_states(written, self.slot) if side in dialogue.updates else written
+        if self._steps and self.protocol.states.alternatives == "first":
+            whole = [list(map(_first, items)) for items in whole]
+        return whole
+
+    def _visible(self, listed: list[Items], pred: list[State]) -> list[State]:
+        """Predicted states without the slots that the protocol does not look at: those far from the reference."""
+        key = domain_of if self.protocol.states.visible == "domains" else str
+        states: list[State] = []
+        for items, state in zip(listed, pred, strict=True):
+            seen = {key(self.slot(slot)) for slot, _ in items}
+            if all(key(slot) in seen for slot in state):
+                states.append(state)
+            else:
+                states.append({slot: value for slot, value in state.items() if key(slot) in seen})
+        return states
+
+    def side(self, dialogue: Dialogue, side: Side, written: list[Items] | None = None) -> list[State]:
+        """The prepared states of one side, turn by turn; ``written`` are its states as written, steps done."""
+        written = written_states(dialogue, side) if written is None else written
+        if not written:
+            return []
+        if self._seen is not None:
+            self._count(self._seen, dialogue, written, side)
+        try:
+            if side in dialogue.updates:
+                return self._accumulate(dialogue, written, side)
+            return self._states(dialogue, written, side)
+        except ProtocolError as error:
+            changes, known = side in dialogue.updates, self._pairs[side]
+
+            def unknown(item: Item) -> bool:
+                return item not in known and not (changes and is_deletion(item[1]))
+
+            pairs = zip(dialogue.turns, written, strict=True)
+            # Items are prepared in order, and the one that is refused is the first that is not known.
+            turn = next(turn.number for turn, items in pairs if any(map(unknown, items)))
+            raise self._placed(error, f"dialogue {dialogue.id!r}, turn {turn}, {error.where}") from None
+
+    def _placed(self, error: ProtocolError, place: str) -> ProtocolError:
+        """The error with the source and the place in it."""
+        where = f"{self.problems.source}, {place}" if self.problems.source else place
+        return ProtocolError(where=where, expected=error.expected, found=error.found, remedy=error.remedy)
+
+    def distinct(self, side: Side) -> tuple[int, int]:
+        """How many slots, and how many slots with a value, were prepared on one side; absent ones left out."""
+        pairs = {pair for pair in self._pairs[side].values() if pair is not None}
+        return len({slot for slot, _ in pairs}), len(pairs)
+
+    @staticmethod
+    def _count(
+        seen: dict[tuple[Side, Item], tuple[int, str, int]], dialogue: Dialogue, written: list[Items], side: Side
+    ) -> None:
+        for turn, items in zip(dialogue.turns, written, strict=True):
+            for item in items:
+                if side in dialogue.updates and is_deletion(item[1]):
+                    continue
+                count, name, number = seen.get((side, item), (0, dialogue.id, turn.number))
+                seen[side, item] = (count + 1, name, number)
+
+    def _count_steps(self, dialogue: Dialogue, before: Sides, after: Sides) -> None:
+        for side, old, new in zip(SIDES, before, after, strict=True):
+            for turn, was, now in zip(dialogue.turns, old, new, strict=True):
+                for slot, value in set(was) ^ set(now):
+                    olds, news = dict(was), dict(now)
+                    if (slot, value) in now and slot in olds:
+                        continue  # told with what it was
+                    text = _written_text(value) if slot in olds else "null"
+                    became = _written_text(news[slot]) if slot in news else None
+                    key = (side, slot, text, became)
+                    count, name, number = self._by_steps.get(key, (0, dialogue.id, turn.number))
+                    self._by_steps[key] = (count + 1, name, number)
+
+    def changes(self) -> list[Change]:
+        """Every item that was rewritten, the most frequent first; what was not recorded is not there."""
+        found = []
+        for (side, (slot, value)), (count, dialogue, turn) in (self._seen or {}).items():
+            pair = self._pairs[side][slot, value]
+            became_slot, became = pair if pair is not None else (self.slot(slot), None)
+            as_written = _written_text(value)
+            text = None if became is None else value_text(became)
+            if (slot, as_written) != (became_slot, text):
+                by = ", ".join(self.rules[side].trace((slot, value)))
+                found.append(Change(side, slot, as_written, became_slot, text, count, dialogue, turn, by))
+        by = ", ".join(f"step {name}" for name in self._steps)
+        for (side, slot, was, text), (count, dialogue, turn) in self._by_steps.items():
+            found.append(Change(side, slot, was, slot, text, count, dialogue, turn, by))
+        return sorted(found, key=lambda change: (change.side != "ref", -change.turns, change.slot, change.value))
+
+    def _states(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
+        get = self._pairs[side].__getitem__
+        states: list[State] = []
+        before: Items | None = None
+        for turn, items in zip(dialogue.turns, written, strict=True):
+            if items is before:
+                states.append(states[-1])
+                continue
+            before = items
+            pairs = list(filter(None, map(get, items)))
+            state = dict(pairs)
+            if dialogue.doubles or len(state) != len(pairs):
+                self._check_doubles(dialogue.id, turn.number, items, side)
+            states.append(state)
+        return states
+
+    def _accumulate(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
+        """States from updates: a deletion takes a slot out, any other value overwrites."""
+        states: list[State] = []
+        state: State = {}
+        for turn, items in zip(dialogue.turns, written, strict=True):
+            if items:
+                state = dict(state)
+            if len({self.slot(slot) for slot, _ in items}) < len(items):
+                self._check_doubles(dialogue.id, turn.number, items, side)
+            for slot, value in items:
+                pair = None if is_deletion(value) else self._pairs[side][slot, value]
+                if pair is None:
+                    state.pop(self.slot(slot), None)
+                else:
+                    state[pair[0]] = pair[1]
+            states.append(state)
+        return states
+
+    def _check_doubles(self, dialogue: str, number: int, items: Items, side: Side) -> None:
+        """Note slots that stand twice: one spelling with two values, or two spellings that both have one."""
+        by_name: dict[str, tuple[PreparedValue | None, Value]] = {}
+        by_slot: dict[str, tuple[PreparedValue | None, Value]] = {}
+        for slot, value in items:
+            pair = self._pairs[side][slot, value]
+            entry = (pair and pair[1], value)
+            seen = by_name.setdefault(slot, entry)
+            if pair is not None and seen[0] == entry[0]:
+                seen = by_slot.setdefault(pair[0], entry)
+            if seen[0] != entry[0]:
+                self.problems.add(
+                    dialogue,
+                    number,
+                    slot=slot,
+                    expected=f"one value a slot ({side})",
+                    found=f"{seen[1]!r} and {value!r}",
+                    remedy="Keep the right one.",
+                )
+
+
+def _written_text(value: Value) -> str:
+    """A value as written, for people; the order of alternatives says nothing, so they are sorted."""
+    return value if isinstance(value, str) else "|".join(sorted(set(value))) if value else "null"
+
+
+def _first(item: Item) -> Item:
+    """An item with the first of several values, for steps that read single texts."""
+    slot, value = item
+    return (slot, value[0]) if isinstance(value, tuple) and value else item

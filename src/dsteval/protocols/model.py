@@ -1,0 +1,299 @@
+"""Protocols: the published rules, each one TOML file, and the settings that a run changes.
+
+A protocol says how states are made comparable (``states``), when two values match (``match``), what is
+counted (``scope``) and what a metric's name means (``metrics``). Files stand alone, without inheritance, and
+a key that is not known is refused. ``comparability`` rises when any number can change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from dsteval.dialogue import Dialogue
+from dsteval.errors import OptionError, ProtocolError, unknown
+from dsteval.protocols.steps import STEPS
+from dsteval.registry import installed
+from dsteval.values.matchers import MATCHERS
+from dsteval.values.normalise import NEEDS, NORMALISERS
+from dsteval.values.slots import SPELLINGS
+
+__all__ = ["MOST_SLOTS", "Match", "Metrics", "Prepare", "Protocol", "Scope", "States", "load", "names"]
+
+
+MOST_SLOTS = 1_000_000
+
+
+class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """How a state as written becomes the state that is compared.
+
+    ``slots``: ``canonical`` recognises the spellings of one slot, ``as-written`` compares names literally.
+    ``normalise``: names of normalisers, applied to each value in order, then those of ``normalise_ref`` or
+    ``normalise_pred`` on one side. ``absent``: values that mean that a slot is not set, dropped on both sides,
+    ``absent_ref`` and ``absent_pred`` on one. ``dontcare``: ``keep`` it as one value whatever its spelling,
+    ``drop`` it, ``drop-ref`` or ``drop-pred`` on one side only, or ``literal`` for no rule about it.
+    ``alternatives``: ``any`` accepted value counts, the ``first`` only, texts are compared ``literal``, or a
+    slot holds a ``list``; ``alternatives_pred`` the same of predictions; ``separators`` are the signs between
+    alternatives in one text ('<' and '>' in the reference only). ``only``: the slots that are looked at, all
+    if there are none. ``visible``: which predicted slots are looked at: ``all``, those of ``domains`` that the
+    reference has at that turn, or those ``listed`` there, absent ones included.
+    """
+
+    slots: str
+    normalise: tuple[str, ...]
+    absent: tuple[str, ...]
+    dontcare: Literal["keep", "drop", "drop-ref", "drop-pred", "literal"]
+    alternatives: Literal["any", "first", "literal", "list"]
+    normalise_ref: tuple[str, ...] = ()
+    normalise_pred: tuple[str, ...] = ()
+    absent_ref: tuple[str, ...] = ()
+    absent_pred: tuple[str, ...] = ()
+    alternatives_pred: Literal["same", "any", "first", "literal", "list"] = "same"
+    separators: str = "|<>"
+    only: tuple[str, ...] = ()
+    visible: Literal["all", "domains", "listed"] = "all"
+
+    def __post_init__(self) -> None:
+        for name in (*self.normalise, *self.normalise_ref, *self.normalise_pred):
+            if name not in NORMALISERS:
+                raise ValueError(unknown("normaliser", name, list(NORMALISERS)))
+        if self.slots not in SPELLINGS:
+            raise ValueError(unknown("slot spelling", self.slots, list(SPELLINGS)))
+
+
+class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """When a predicted value is right: the name of a matcher, ``exact`` for equality of the prepared values."""
+
+    rule: str
+
+    def __post_init__(self) -> None:
+        if self.rule not in MATCHERS:
+            raise ValueError(unknown("rule of matching", self.rule, list(MATCHERS)))
+
+
+class Prepare(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Named steps on whole dialogues, in order: those of tools that look at more than one value at a time."""
+
+    steps: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.steps:
+            if name not in STEPS:
+                raise ValueError(unknown("step", name, list(STEPS)))
+
+
+class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is counted: the ``unit``, |S| (a number, or ``auto``), dialogues left out and why, bit files.
+
+    ``bits`` lists the slots of a file of right/wrong marks in their order; a protocol without it cannot
+    score such a file. ``domain_slots``: the |S| of a domain's slice, its ``own`` slots or ``all``.
+    Of unit ``frame``, ``frames`` are the ``services`` that the reference lists at a turn, all ``domains``, or
+    those that are ``active`` in it; a ``schema`` is ``required`` or there is ``none``.
+    """
+
+    unit: Literal["turn", "frame"]
+    slots: int | Literal["auto"]
+    domain_slots: Literal["own", "all"] = "own"
+    leave_out: tuple[str, ...] = ()
+    leave_out_why: str = ""
+    bits: tuple[str, ...] = ()
+    frames: Literal["services", "domains", "active"] = "services"
+    schema: Literal["required", "none"] = "required"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.slots, int) and not 1 <= self.slots <= MOST_SLOTS:
+            raise ValueError(
+                f"scope.slots is |S|, a positive number up to {MOST_SLOTS} or 'auto', found {self.slots}"
+            )
+
+
+_LATER = {"domain_slots": "own", "frames": "services", "schema": "required"}
+
+
+class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is printed without ``--metric``, and what a name means under this protocol: its parameters, or
+    another metric altogether (``means``).
+    """
+
+    default: tuple[str, ...]
+    parameters: dict[str, dict[str, str]] = {}
+    means: dict[str, str] = {}
+
+
+class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One way of counting; see the fields' own classes for the settings."""
+
+    name: str
+    comparability: int
+    title: str
+    source: str
+    checked: tuple[str, ...]
+    states: States
+    match: Match
+    scope: Scope
+    metrics: Metrics
+    prepare: Prepare = Prepare()
+    changed: tuple[str, ...] = ()
+    origin: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name with its comparability, and the settings that this run changed: ``exact@1``.
+
+        A protocol that does not come with dsteval also shows its hash: its name alone says nothing.
+        """
+        text = f"{self.name}@{self.comparability}" + (f"#{self.origin}" if self.origin else "")
+        return f"{text}[{','.join(self.changed)}]" if self.changed else text
+
+    @property
+    def needs(self) -> list[str]:
+        """The tables that the user must give, by the names of their options."""
+        states = self.states
+        own = [MATCHERS[self.match.rule].needs]
+        own += [NEEDS.get(name, "") for name in (*states.normalise, *states.normalise_ref, *states.normalise_pred)]
+        own += ["schema"] if self.scope.unit == "frame" and self.scope.schema == "required" else []
+        return sorted(set(filter(None, own)))
+
+    def leaves_out(self, dialogue: Dialogue) -> bool:
+        """Whether one of the steps leaves a reference dialogue out altogether."""
+        rules = (STEPS[name].leaves_out for name in self.prepare.steps)
+        return any(rule(dialogue) for rule in rules if rule is not None)
+
+    @property
+    def hash(self) -> str:
+        """Twelve hexadecimal digits over every setting that can move a number."""
+        own = [self.prepare.steps, self.metrics.means]
+        # Settings that came later count only where they are set, so that older protocols keep their hashes.
+        scope = {k: v for k, v in msgspec.structs.asdict(self.scope).items() if _LATER.get(k) != v}
+        settings = [self.states, self.match, scope, self.metrics.parameters, *filter(None, own)]
+        data = msgspec.json.encode(settings, order="sorted")
+        return hashlib.sha256(data).hexdigest()[:12]
+
+    def signature(self) -> str:
+        """The settings as they stand in a score's signature."""
+        states = self.states
+        one_sided = {"ref": states.absent_ref, "pred": states.absent_pred}
+        sides = [side for side, words in one_sided.items() if words]
+        absent = "drop" if states.absent or len(sides) == 2 else f"drop-{sides[0]}" if sides else "keep"
+        multi = states.alternatives
+        return f"match:{self.match.rule}|absent:{absent}|dc:{states.dontcare}|multi:{multi}"
+
+    def with_settings(self, settings: Iterable[str]) -> Protocol:
+        """This protocol with ``table.key=value`` settings changed, as ``--set`` takes them.
+
+        Raises OptionError for a setting that does not exist or a value that it does not take.
+        """
+        tables = msgspec.to_builtins(self)
+        changed = dict(text.split("=", 1) for text in self.changed)
+        for text in settings:
+            key, value = _setting(text, tables)
+            table, field = key.split(".", 1)
+            _check_choice(key, value, get_type_hints(_TABLES[table])[field])
+            tables[table][field] = value
+            changed[key] = msgspec.json.encode(value).decode() if not isinstance(value, str) else value
+        tables["changed"] = [f"{key}={value}" for key, value in sorted(changed.items())]
+        try:
+            return msgspec.convert(tables, Protocol, strict=True)
+        except msgspec.ValidationError as error:
+            given = ", ".join(f"--set {text}" for text in settings)
+            raise OptionError(where=given, found=_plain(error)) from None
+
+
+def _setting(text: str, tables: dict[str, Any]) -> tuple[str, Any]:
+    """The key and the value of one ``table.key=value``; the value is TOML, or else a bare text."""
+    key, equals, raw = text.partition("=")
+    key = key.strip()
+    known = [f"{table}.{field}" for table, struct in _TABLES.items() for field in struct.__struct_fields__]
+    if not equals:
+        raise OptionError(where=f"--set {text}", expected="table.key=value", remedy=f"Known: {', '.join(known)}.")
+    if key not in known:
+        raise OptionError(unknown("setting", key, known))
+    try:
+        return key, tomllib.loads(f"value = {raw}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, raw.strip()
+    except RecursionError:
+        raise OptionError(where=f"--set {key}", expected="a value", found="one nested too deep") from None
+
+
+_TABLES: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "prepare": Prepare, "scope": Scope}
+
+
+def _check_choice(key: str, value: Any, taken: Any) -> None:
+    """Raise OptionError for a value that a setting does not take, with those that it does."""
+    choices = get_args(taken) if get_origin(taken) is Literal else ()
+    if choices and value not in choices:
+        raise OptionError(
+            where=f"--set {key}={value}", found=unknown(f"value of {key}", str(value), list(choices))
+        )
+    if get_origin(taken) is tuple and not isinstance(value, list):
+        raise OptionError(where=f"--set {key}={value}", expected="a list such as '[\"none\"]'", found=repr(value))
+
+
+def _plain(error: msgspec.ValidationError) -> str:
+    return str(error).replace("`", "'").replace("$.", "")
+
+
+@cache
+def _bundled() -> dict[str, str]:
+    # Beside this file, not by importlib.resources, whose import is felt in every short run.
+    files = Path(__file__).parent.glob("*.toml")
+    return {file.stem: file.read_text(encoding="utf-8") for file in files}
+
+
+def names() -> list[str]:
+    """The names of all protocols at hand, ``exact`` first; others' come by entry points ``dsteval.protocols``."""
+    return sorted({*_bundled(), *installed("protocols")}, key=lambda name: (name != "exact", name))
+
+
+def load(name: str) -> Protocol:
+    """The protocol of that name, or of the TOML file at that path.
+
+    An entry point of the group ``dsteval.protocols`` may name a Protocol or the text of a TOML file. Raises
+    ProtocolError where there is none of that name or its file is not a protocol.
+    """
+    if name in _bundled():
+        return _loaded(name)
+    if name.endswith(".toml"):
+        path = Path(name)
+        if not path.is_file():
+            raise ProtocolError(where=name, expected="a protocol's TOML file", found="no such file")
+        try:
+            return _foreign(_parse(path.read_text(encoding="utf-8"), name))
+        except (OSError, UnicodeDecodeError) as error:
+            found = "a file that cannot be read" if isinstance(error, OSError) else "bytes that are not UTF-8"
+            raise ProtocolError(where=name, expected="a protocol's TOML file", found=found) from None
+    if name in installed("protocols"):
+        found = installed("protocols")[name].load()
+        return _foreign(found if isinstance(found, Protocol) else _parse(str(found), f"protocol {name}"))
+    raise ProtocolError(unknown("protocol", name, names(), "dsteval list protocols"))
+
+
+@cache
+def _loaded(name: str) -> Protocol:
+    return _parse(_bundled()[name], f"protocol {name}")
+
+
+def _foreign(protocol: Protocol) -> Protocol:
+    return msgspec.structs.replace(protocol, origin=protocol.hash)
+
+
+def _parse(text: str, where: str) -> Protocol:
+    try:
+        tables = tomllib.loads(text)
+        for key in ("changed", "origin"):
+            if key in tables:
+                raise ProtocolError(where=where, found=f"the key {key!r}, which no file sets")
+        return msgspec.convert(tables, Protocol)
+    except tomllib.TOMLDecodeError as error:
+        raise ProtocolError(where=where, expected="TOML", found=str(error)) from None
+    except RecursionError:
+        raise ProtocolError(where=where, expected="TOML", found="values nested too deep") from None
+    except msgspec.ValidationError as error:
+        raise ProtocolError(where=where, found=_plain(error)) from None

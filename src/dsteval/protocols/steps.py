@@ -1,0 +1,323 @@
+"""Named steps on whole dialogues before they are prepared: what some scorers do to lists, turns or both sides.
+
+A step takes the states of both sides as written, a list of items per turn, and gives new ones. Most of them copy
+a bug that depends on the order of a list, or look at the reference while they rewrite the prediction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from dsteval.dialogue import Choice, Dialogue, Item, Items
+from dsteval.errors import ProtocolError
+from dsteval.values.normalise import is_deletion
+from dsteval.values.slots import canonical
+from dsteval.values.user_tables import UserTables
+
+__all__ = ["STEPS", "Sides", "Step"]
+
+
+class Sides(NamedTuple):
+    """The states of both sides as written, turn by turn."""
+
+    ref: list[Items]
+    pred: list[Items]
+
+
+class Step(NamedTuple):
+    """A step: what it does in words, the function, whether it may change the reference, and what it leaves out."""
+
+    about: str
+    apply: Callable[[Dialogue, Sides, UserTables], Sides]
+    of_ref: bool = False
+    leaves_out: Callable[[Dialogue], bool] | None = None
+
+
+def _overwritten(before: Items, update: Items, deletes: bool) -> Items:
+    """A state after an update; two spellings are one slot, since a reference may have its own."""
+    state = {canonical(slot): (slot, value) for slot, value in before}
+    for slot, value in update:
+        key = canonical(slot)
+        if deletes and is_deletion(value) and value != "none":
+            state.pop(key, None)
+        else:
+            state[key] = (slot, value)
+    return list(state.values())
+
+
+def _never_delete(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+    """Accumulate what each turn predicts by overwriting: a slot once predicted never goes away.
+
+    The tracker's own update is taken where the file tells it, else what the predicted state says.
+    """
+    states: list[Items] = []
+    state: Items = []
+    for turn, items in zip(dialogue.turns, sides.pred, strict=True):
+        update = items if turn.pred_update is None else turn.pred_update
+        state = _overwritten(state, update, deletes=False)
+        states.append(state)
+    return Sides(sides.ref, states)
+
+
+def _on_reference(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+    """Put each turn's update on the reference of the turn before, as a teacher-forced run does."""
+    states: list[Items] = []
+    before: Items = []
+    for turn, ref in zip(dialogue.turns, sides.ref, strict=True):
+        if turn.pred_update is None:
+            raise ProtocolError(
+                where=f"turn {turn.number}",
+                expected="what the tracker changed at each turn, to be put on the reference",
+                found="states only",
+                remedy="A running log of IC-DST, or a file with pred_update, has it.",
+            )
+        states.append(_overwritten(before, turn.pred_update, deletes=True))
+        before = ref
+    return Sides(sides.ref, states)
+
+
+def _trippy_classes(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+    """Walk TripPy's classes: carry, copy, refer, and values from the system's offers rewritten towards gold.
+
+    A file without classes is left as it is: its states are what the tracker said.
+    """
+    from dsteval.values.tools.trippy import rewrite, tokenise, tokenise_variants
+
+    if all(turn.choices is None for turn in dialogue.turns):
+        return sides
+    variants = tokenise_variants(given.variants)
+    running: dict[str, str] = {}
+    states: list[Items] = []
+    for turn, ref, pred in zip(dialogue.turns, sides.ref, sides.pred, strict=True):
+        if turn.choices is None:
+            states.append(pred)
+            continue
+        gold = {slot: tokenise(value) for slot, value in ref if isinstance(value, str)}
+        for choice in turn.choices:
+            value = _chosen(choice, gold.get(choice.slot, "none"), variants, turn.number, rewrite)
+            if value is not None:
+                running[choice.slot] = value
+        states.append([(choice.slot, running.get(choice.slot, "none")) for choice in turn.choices])
+    return Sides(sides.ref, states)
+
+
+_LITERAL = ("dontcare", "true", "false")
+_POINTING = ("refer", "inform")
+_Rewrite: TypeAlias = Callable[[str, str, dict[str, list[str]]], str]
+
+
+def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int, rewrite: _Rewrite) -> str | None:
+    """The value that a class gives its slot, or None where the slot keeps what it had."""
+    from dsteval.values.tools.trippy import MARK, tokenise
+
+    if choice.kind == "none":
+        return None
+    if choice.kind in _LITERAL:
+        return choice.kind
+    if choice.kind not in _POINTING:
+        return choice.value
+    marked = choice.value.startswith(MARK)
+    if choice.kind == "inform" and not marked:
+        raise ProtocolError(
+            where=f"turn {turn}, slot {choice.slot!r}",
+            expected=f"a value marked {MARK} under the class inform",
+            found=repr(choice.value),
+            remedy="The script stops there too; other protocols read the value as it stands.",
+        )
+    value = tokenise(choice.value.removeprefix(MARK))
+    if value == "none":
+        return None
+    # What is rewritten may become "none" where the reference is that: a value like others then.
+    return rewrite(value, gold, variants) if marked else value
+
+
+def _as_text(item: Item, glue: str) -> str:
+    """An item as the text that a scorer keeps lists of; glue stands between domain, slot and value."""
+    slot, value = item
+    slot = canonical(slot) if value else slot  # a slot name of two words would be cut, but for "book day"
+    domain, hyphen, name = slot.partition("-")
+    return glue.join(filter(None, (domain, name, str(value)))) if hyphen and value is not None else slot
+
+
+def _as_item(text: str, glue: str) -> Item:
+    domain, slot, value = [*text.split(glue, 2), "", ""][:3]
+    if glue == " " and slot == "book":
+        name, _, value = value.partition(" ")
+        slot = f"book {name}"
+    return f"{domain}-{slot}", value
+
+
+_SECOND = re.compile(r"#\d+$")
+"""What ``_apart`` adds to a slot name: the next step on lists must not see it."""
+
+
+def _single(items: Items, turn: int, given: UserTables) -> Items:
+    """The items that have a value. Raises ProtocolError for alternatives, which no list of texts holds."""
+    found: Items = []
+    for slot, value in items:
+        texts = (value,) if isinstance(value, str) else value or ()
+        if len(texts) > 1:
+            raise ProtocolError(
+                where=f"turn {turn}, slot {slot!r}",
+                expected=f"single texts, which protocol {given.protocol} compares",
+                found=f"a list of {len(texts)} values",
+                remedy="Take a protocol that reads alternatives, such as exact.",
+            )
+        found += [(_SECOND.sub("", slot), text) for text in texts]
+    return found
+
+
+def _apart(ref: Items, pred: Items) -> tuple[Items, Items]:
+    """Both sides with one value a slot: scorers of text sets let a slot stand twice, with different values.
+
+    The values that both sides have come first; a second value gets a slot name of its own, ``hotel-area#2``.
+    """
+    both = set(ref) & set(pred)
+
+    def numbered(items: Items) -> Items:
+        if len({slot for slot, _ in items}) == len(items):
+            return items
+        seen: dict[str, int] = {}
+        found: Items = []
+        for slot, value in sorted(dict.fromkeys(items), key=lambda item: (item not in both, str(item[1]))):
+            seen[slot] = seen.get(slot, 0) + 1
+            found.append((slot if seen[slot] == 1 else f"{slot}#{seen[slot]}", value))
+        return found
+
+    return numbered(ref), numbered(pred)
+
+
+_ListRule: TypeAlias = Callable[[list[str], bool], list[str]]
+
+
+def _texts(dialogue: Dialogue, sides: Sides, given: UserTables, glue: str, rule: _ListRule) -> Sides:
+    """Apply a rule to each turn's list of texts, on the reference (False) and on the prediction (True)."""
+    refs: list[Items] = []
+    preds: list[Items] = []
+    for turn, *both in zip(dialogue.turns, *sides, strict=True):
+        lists = [[_as_text(item, glue) for item in _single(items, turn.number, given)] for items in both]
+        done = [[_as_item(text, glue) for text in rule(texts, bool(i))] for i, texts in enumerate(lists)]
+        apart = _apart(*done)
+        refs.append(apart[0])
+        preds.append(apart[1])
+    return Sides(refs, preds)
+
+
+def _set_texts(
+    dialogue: Dialogue, sides: Sides, given: UserTables, glue: str, rule: _ListRule, unset: tuple[str, ...]
+) -> Sides:
+    """Likewise, without the slots that a reference lists as not set: the scripts' own references list none.
+
+    They go before values are cleaned, since what the cleaning turns into such a word stays, on both sides. An
+    empty text is a value to the scripts: it leaves a prediction only where the reference has one as well.
+    """
+    written = [[item for item in items if item[1] not in unset] for items in sides.ref]
+    refs, preds = _texts(dialogue, Sides(written, sides.pred), given, glue, rule)
+    empty = [{canonical(slot) for slot, value in items if value == ""} for items in sides.ref]
+    return Sides(
+        refs,
+        [
+            [item for item in items if item[1] != "" or canonical(item[0]) not in slots]
+            for items, slots in zip(preds, empty, strict=True)
+        ],
+    )
+
+
+def _simpletod(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+    """SimpleTOD's lists: a predicted "none" is removed while the list is walked, so the item after it escapes."""
+    from dsteval.values.tools.simpletod import END_OF_TEXT, prune
+
+    def rule(texts: list[str], predicted: bool) -> list[str]:
+        if predicted:
+            texts = [text.replace(END_OF_TEXT, "").strip() for text in prune(texts)]
+        return [text for text in texts if "not mentioned" not in text]
+
+    return _set_texts(dialogue, sides, given, " ", rule, ("", "none"))
+
+
+def _simpletod_clean(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+    """SimpleTOD's optional "default cleaning" of both sides; what it turns into "none" stays."""
+    from dsteval.values.tools.simpletod import clean_item
+
+    return _texts(dialogue, sides, given, " ", lambda texts, predicted: [clean_item(text) for text in texts])
+
+
+def _fnctod(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+    """FnCTOD's lists: removed while walked, then by words anywhere in the item, cleaned, and filtered again."""
+    from dsteval.values.tools.fnctod import clean, is_none
+    from dsteval.values.tools.simpletod import END_OF_TEXT, prune
+
+    def kept(texts: list[str]) -> list[str]:
+        return [
+            text for text in texts if not any(word in text for word in ("not mentioned", "none", "not present"))
+        ]
+
+    def rule(texts: list[str], predicted: bool) -> list[str]:
+        if predicted:
+            texts = [text.replace(END_OF_TEXT, "").strip() for text in prune(texts, is_none)]
+        cleaned = []
+        for text in kept(texts):
+            slot, value = _as_item(text, "->")
+            cleaned.append(_as_text((slot, clean(slot, str(value), predicted)), "->"))
+        return kept(cleaned)
+
+    return _set_texts(dialogue, sides, given, "->", rule, ("",))
+
+
+def _fnctod_dontcare(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+    """FnCTOD at test time: a predicted "no preference", anywhere in an item, is dropped; gold keeps its own."""
+    words = ("dontcare", "dont care", "do not care")
+    preds = [
+        [item for item in items if not any(word in _as_text(item, "->") for word in words)] for items in sides.pred
+    ]
+    return Sides(sides.ref, preds)
+
+
+_CARELESS = frozenset({"dont care", "dontcare", "don't care", "do not care"})
+
+
+def _is_raw(dialogue: Dialogue) -> bool:
+    """Whether a reference is MultiWOZ's own data, which lists the slots that are not set, and not TRADE's."""
+    return any(value == "" for turn in dialogue.turns for _, value in turn.ref or ())
+
+
+def _trade_data(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+    """TRADE's create_data.py on a reference in MultiWOZ's own form; any other is left as it is."""
+    from dsteval.values.tools.trade_data import normalise
+
+    def made(items: Items) -> Items:
+        found: Items = []
+        for slot, value in items:
+            booked = slot.partition("-")[2].startswith("book ")
+            if not isinstance(value, str) or value == "" or (value == "not mentioned" and not booked):
+                continue
+            careless = value in _CARELESS and not booked
+            found.append((slot, "dontcare" if careless else normalise(value)))
+        return found
+
+    return Sides([made(items) for items in sides.ref], sides.pred) if _is_raw(dialogue) else sides
+
+
+def _dropped_by_trade(dialogue: Dialogue) -> bool:
+    from dsteval.values.tools.trade_data import drops
+
+    texts = [text for turn in dialogue.turns for text in (turn.system, turn.user)]
+    # The first turn has no system utterance before it; the system's answer to the last is not in a dialogue.
+    return _is_raw(dialogue) and None not in texts and drops([*filter(None, texts[:1]), *map(str, texts[1:]), ""])
+
+
+STEPS: dict[str, Step] = {
+    "trade-data": Step(
+        "MultiWOZ's own references through TRADE's create_data.py", _trade_data, True, _dropped_by_trade
+    ),
+    "never-delete": Step("predictions accumulate by overwriting, nothing is ever deleted", _never_delete),
+    "on-reference": Step("each turn's update is put on the reference of the turn before", _on_reference),
+    "trippy-classes": Step("TripPy's classes are walked, offers rewritten towards the reference", _trippy_classes),
+    "simpletod": Step("SimpleTOD's item lists, 'none' removed while walking", _simpletod, True),
+    "simpletod-clean": Step("SimpleTOD's optional cleaning of items", _simpletod_clean, True),
+    "fnctod": Step("FnCTOD's item lists and cleaning", _fnctod, True),
+    "fnctod-dontcare": Step("a predicted dontcare is dropped", _fnctod_dontcare),
+}
+"""What ``prepare.steps`` of a protocol may list."""

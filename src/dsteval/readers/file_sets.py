@@ -1,0 +1,196 @@
+"""Files, folders and archives, down to bytes; which of them are data, and which belong to a split."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from dsteval.errors import ReadError, first_few
+
+__all__ = ["File", "Gathered", "Selection", "gather", "selected"]
+
+# Split -> how files of it may begin; and other names under which people ask for one.
+_STARTS = {"test": ("test",), "dev": ("dev", "val"), "train": ("train",)}
+_SPLITS = {**{split: split for split in _STARTS}, "val": "dev", "validation": "dev"}
+# How MultiWOZ's list files begin -> the split whose dialogues they name.
+_LISTS = {"testlistfile": "test", "vallistfile": "dev"}
+# Beside the data of known data sets and tools: texts, programs, lists of values, and a scorer's own output.
+_BESIDE = ("readme", "license", "ontology", "dialogues_and_metrics")
+_NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".toml", ".log", ".png", ".svg")
+
+
+@dataclass
+class File:
+    """An unpacked file; ``path`` is where it lies in its folder or archive."""
+
+    name: str
+    data: bytes
+    path: str = ""
+
+
+@dataclass
+class Gathered:
+    """What a path stands for: its files, the split asked for, the schema beside them, and what was passed over."""
+
+    name: str
+    files: list[File]
+    split: str = ""
+    schema: bytes = b""
+    lists: dict[str, bytes] = field(default_factory=dict)
+    skipped_files: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Selection:
+    """The files of data and those passed over, the dialogues to keep (``only``; None: all) and to leave."""
+
+    files: list[File]
+    skipped_files: list[str]
+    only: list[str] | None = None
+    without: list[str] = field(default_factory=list)
+
+
+def gather(path: str | Path) -> Gathered:
+    """The files behind a path, a pattern, or ``-``. Raises ReadError where there are none."""
+    text = str(path)
+    try:
+        return _gathered(text)
+    except (OSError, ValueError) as error:  # a name too long, or with a zero byte in it
+        found = getattr(error, "strerror", None) or str(error)
+        raise ReadError(where=text[:80], expected="a file or a folder that can be read", found=found) from None
+
+
+def _gathered(text: str) -> Gathered:
+    if not text.strip():
+        raise ReadError(where="FILE", expected="the name of a file or a folder", found="an empty name")
+    if text == "-":
+        return _sorted("standard input", list(_unpacked("standard input", _stdin(), "")))
+    place = Path(text)
+    if place.exists():
+        return _sorted(place.name, list(_files(place)))
+    if glob.has_magic(text):
+        found = [file for name in sorted(glob.glob(text)) for file in _files(Path(name))]  # noqa: PTH207
+        if found:
+            return _sorted(text, found)
+        raise ReadError(where=text, expected="files that the pattern matches", found="none")
+    if place.name.casefold() in _SPLITS and place.parent.exists() and place.parent != Path():
+        gathered = _sorted(f"{place.parent.name}/{place.name}", list(_files(place.parent)))
+        gathered.split = _SPLITS[place.name.casefold()]
+        return gathered
+    raise ReadError(where=text, expected="a file or a folder that can be read", found="no such file or folder")
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None:
+        raise ReadError(where="standard input", expected="data", found="that it is closed")
+    return sys.stdin.buffer.read()
+
+
+def _files(place: Path) -> Iterator[File]:
+    try:
+        if not place.is_dir():
+            yield from _unpacked(place.name, place.read_bytes(), "")
+            return
+        inside = sorted(p for p in place.iterdir() if p.is_file() and not p.name.startswith("."))
+        if not inside:
+            raise ReadError(where=str(place), expected="a folder of files", found="no file in it")
+        for file in inside:
+            yield from _unpacked(file.name, file.read_bytes(), file.name)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise ReadError(where=str(place), expected="a file or a folder that can be read", found=found) from None
+
+
+def _unpacked(name: str, data: bytes, path: str) -> Iterator[File]:
+    """A file as it is, a gzip file without its packing, or the files of a zip archive."""
+    try:
+        if data[:2] == b"\x1f\x8b":
+            yield from _unpacked(name.removesuffix(".gz"), gzip.decompress(data), path.removesuffix(".gz"))
+        elif data[:4] == b"PK\x03\x04":
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                for entry in archive.namelist():
+                    inner = PurePosixPath(entry)
+                    hidden = any(part.startswith((".", "__MACOSX")) for part in inner.parts)
+                    if not entry.endswith("/") and not hidden:
+                        yield from _unpacked(inner.name, archive.read(entry), entry)
+        else:
+            yield File(name, data, path or name)
+    except (
+        EOFError,
+        zlib.error,
+        zipfile.BadZipFile,
+        gzip.BadGzipFile,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+    ) as error:
+        raise ReadError(
+            where=name,
+            expected="a whole gzip or zip file",
+            found=f"a broken one ({error})",
+            remedy="Download or copy it again.",
+        ) from None
+
+
+def _sorted(name: str, files: list[File]) -> Gathered:
+    """Data, schema and list files apart."""
+    gathered = Gathered(name, [])
+    for file in files:
+        low = file.name.casefold()
+        listed = next((split for start, split in _LISTS.items() if low.startswith(start)), None)
+        if listed is not None:
+            gathered.lists[listed] = file.data
+        elif low == "schema.json" and len(files) > 1:
+            gathered.schema = file.data
+        elif len(files) == 1 or not (low.endswith(_NO_DATA) or low.startswith(_BESIDE)):
+            gathered.files.append(file)
+        else:
+            gathered.skipped_files.append(file.path or file.name)
+    if not gathered.files:
+        found = first_few([file.name for file in files]) or "nothing"
+        raise ReadError(where=name, expected="a file of dialogues", found=found)
+    return gathered
+
+
+def selected(gathered: Gathered) -> Selection:
+    """The files of data, cut down to the split that was asked for.
+
+    MultiWOZ keeps all splits in data.json and names those of test and dev in list files; other data sets have a
+    file or a folder a split. Raises ReadError where neither tells the split apart.
+    """
+    files = gathered.files
+    skipped_files = gathered.skipped_files
+    whole = [file for file in files if file.name.casefold() == "data.json"] if gathered.lists else []
+    if whole:
+        skipped_files = [*skipped_files, *(file.path for file in files if file not in whole)]
+        files = whole
+    if not gathered.split:
+        return Selection(files, skipped_files)
+    lists = {split: _names(data) for split, data in gathered.lists.items()} if whole else {}
+    if gathered.split in lists:
+        return Selection(files, skipped_files, only=lists[gathered.split])
+    if gathered.split == "train" and len(lists) == len(_LISTS):
+        return Selection(files, skipped_files, without=[name for names in lists.values() for name in names])
+    starts = _STARTS[gathered.split]
+    chosen = [
+        file for file in files if any(p.casefold().startswith(starts) for p in PurePosixPath(file.path).parts)
+    ]
+    if not chosen:
+        raise ReadError(
+            where=gathered.name,
+            expected=f"a list file, a file or a folder for the split {gathered.split!r}",
+            found=first_few([file.path for file in gathered.files]),
+            remedy="MultiWOZ's list files are testListFile and valListFile; train needs both.",
+        )
+    return Selection(chosen, skipped_files)
+
+
+def _names(data: bytes) -> list[str]:
+    return [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]

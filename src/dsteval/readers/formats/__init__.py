@@ -1,0 +1,1 @@
+"""The bundled formats, one module each."""

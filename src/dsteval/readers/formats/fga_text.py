@@ -1,0 +1,149 @@
+"""The FGA paper's human-evaluation text: one file a dialogue, utterances and both states of each turn."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from dsteval.dialogue import Dialogue, Side, Turn
+from dsteval.errors import ReadError
+from dsteval.readers.base import Flattener, Options, Reader, by_number, shown, turn_number
+from dsteval.readers.json_pairs import Pairs
+from dsteval.readers.source import Source
+
+__all__ = ["FGA_TEXT"]
+
+_DIALOGUE = re.compile(r"Dialogue ID\s*:\s*(\S+)\s*$")
+_FIELD = re.compile(r"(Turn|Sys|Usr|GT|PR|Matched)\s*:(.*)$", re.DOTALL)
+_RULE = re.compile(r"-{5,}\s*$")
+
+
+class _FgaText(Reader):
+    """Reads 'Dialogue ID', then blocks of Turn, Sys, Usr, GT, PR and Matched; states are Python literals.
+
+    An empty GT is written ``{{}}``. ``Matched`` says whether both states are equal and must agree with them.
+    """
+
+    name = "fga-text"
+    about = "the FGA paper's human-evaluation text files, one a dialogue; a file or a folder of them"
+    sides = "both"
+
+    def sniff(self, source: Source) -> str:
+        """A first line 'Dialogue ID : ...'."""
+        first = source.parts[0].data[:200].lstrip()
+        return "a first line 'Dialogue ID :'" if re.match(rb"Dialogue ID\s*:", first) else ""
+
+    def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
+        """The dialogue of the file."""
+        yield _dialogue(source, options)
+
+
+def _dialogue(source: Source, options: Options) -> Dialogue:
+    lines = source.text_lines()
+    head = _DIALOGUE.match(lines[0].strip()) if lines else None
+    if not head:
+        where = f"{source.name}, line 1"
+        raise ReadError(where=where, expected="'Dialogue ID : NAME'", found=repr("".join(lines[:1])[:60]))
+    name = head[1]
+    flattener = Flattener(source.name)
+    turns = [_turn(source.name, block, name, flattener) for block in _blocks(lines)]
+    flattener.problems.check(len(turns))
+    ordered = by_number(name, turns, flattener.problems)
+    flattener.problems.check(len(turns))
+    doubled = any(
+        len({slot for slot, _ in items}) < len(items) for turn in turns for items in (turn.ref, turn.pred) if items
+    )
+    return Dialogue(name, ordered, doubled, options.updated())
+
+
+def _blocks(lines: list[str]) -> Iterator[list[tuple[int, str]]]:
+    """Numbered lines between rules of hyphens; the first block is the head."""
+    block: list[tuple[int, str]] = []
+    blocks = []
+    for number, line in enumerate(lines, start=1):
+        if _RULE.match(line):
+            blocks.append(block)
+            block = []
+        else:
+            block.append((number, line))
+    blocks.append(block)
+    for block in blocks[1:]:
+        if any(line.strip() for _, line in block):
+            yield block
+
+
+def _fields(block: list[tuple[int, str]]) -> dict[str, tuple[int, str]]:
+    """Field -> (line, text); an utterance runs on until the next field."""
+    order = ["Turn", "Sys", "Usr", "GT", "PR", "Matched"]
+    fields: dict[str, tuple[int, str]] = {}
+    current = ""
+    for number, line in block:
+        found = _FIELD.match(line)
+        # An utterance may itself hold a line 'Sys :': fields only ever come in this order.
+        if found and found[1] in order:
+            current = found[1]
+            order = order[order.index(current) + 1 :]
+            fields[current] = (number, found[2])
+        elif current:
+            fields[current] = (fields[current][0], f"{fields[current][1]}\n{line}")
+    return {key: (number, text.strip()) for key, (number, text) in fields.items()}
+
+
+def _turn(source: str, block: list[tuple[int, str]], dialogue: str, flattener: Flattener) -> Turn:
+    fields = _fields(block)
+    lacking = [key for key in ("Turn", "GT", "PR") if key not in fields]
+    if lacking:
+        where = f"{source}, line {block[0][0]}"
+        raise ReadError(where=where, expected="a block with Turn, GT and PR", found=f"no {lacking[0]}")
+    line, label = fields["Turn"]
+    number = turn_number(label)
+    if number is None:
+        raise ReadError(where=f"{source}, line {line}", expected="a turn number", found=shown(label))
+    states = [_literal(source, number, *fields[key]) for key in ("GT", "PR")]
+    ref, pred = (flattener.items(state, dialogue, number) for state in states)
+    matched = fields.get("Matched")
+    if matched is not None and matched[1] != str(states[0] == states[1]):
+        raise ReadError(
+            where=f"{source}, line {matched[0]}",
+            expected=f"Matched : {states[0] == states[1]}, as GT and PR of turn {number} stand",
+            found=repr(matched[1]),
+            remedy="One of the three was changed by hand.",
+        )
+    return Turn(number, ref, pred, fields.get("Sys", (0, ""))[1], fields.get("Usr", (0, ""))[1])
+
+
+def _literal(source: str, turn: int, line: int, text: str) -> Any:
+    if text.replace(" ", "") == "{{}}":
+        return {}
+    try:
+        return _value(ast.parse(text, mode="eval").body)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        where = f"{source}, line {line}"
+        raise ReadError(
+            where=where, expected=f"a Python literal of a state at turn {turn}", found=repr(text[:60])
+        ) from None
+
+
+def _value(node: ast.expr) -> Any:
+    """The value of a literal; a dictionary keeps a key that stands twice."""
+    if isinstance(node, ast.Dict):
+        pairs = Pairs((_key(key), _value(value)) for key, value in zip(node.keys, node.values, strict=True))
+        return pairs if len({key for key, _ in pairs}) < len(pairs) else dict(pairs)
+    value = ast.literal_eval(node)
+    for text in value if isinstance(value, list | tuple | set) else [value]:
+        if isinstance(text, str):
+            text.encode()  # a lone surrogate is no text; UnicodeEncodeError is a ValueError
+    return value
+
+
+def _key(node: ast.expr | None) -> str:
+    key = None if node is None else ast.literal_eval(node)
+    if not isinstance(key, str):
+        raise ValueError("a key that is no text")
+    key.encode()
+    return key
+
+
+FGA_TEXT = _FgaText()

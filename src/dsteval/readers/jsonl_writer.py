@@ -1,0 +1,73 @@
+"""Dialogues as lines of our JSONL, so that nothing a reader found is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
+
+__all__ = ["lines"]
+
+
+def lines(dialogues: Iterable[Dialogue], side: Side | None = None) -> Iterator[bytes]:
+    """The lines of our JSONL, each with its line end.
+
+    ``side`` is given where the file has one side: its states are written as ``state``, or ``update``, so that the
+    lines may serve as either. A state that names a slot twice is written as ``items``, or in their form where it
+    is a ``pred_update``; services as ``frames``.
+    """
+    encoder = msgspec.json.Encoder()
+    for dialogue in dialogues:
+        for turn in dialogue.turns:
+            yield encoder.encode(_record(dialogue, turn, side)) + b"\n"
+
+
+def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]:
+    record: dict[str, Any] = {"dialogue_id": dialogue.id, "turn_id": turn.number}
+    record |= {key: text for key, text in (("system", turn.system), ("user", turn.user)) if text is not None}
+    # What cannot be told from a line's states: see Dialogue.
+    record |= {flag: True for flag in ("gaps", "alone", "forced") if getattr(dialogue, flag)}
+    framed = turn.ref_frames is not None or turn.pred_frames is not None
+    if dialogue.updates and (framed or any(map(_is_doubled, (turn.ref, turn.pred)))):
+        record["updates"] = True
+    if turn.correctness is not None:
+        record["bits"] = turn.correctness
+    frames: dict[str, Any] = {}
+    doubled: dict[str, Any] = {}
+    sides: tuple[tuple[Side, Items | None, list[Frame] | None], ...] = (
+        ("ref", turn.ref, turn.ref_frames),
+        ("pred", turn.pred, turn.pred_frames),
+    )
+    for one, items, services in sides:
+        if services is not None:
+            frames[one] = [_frame(frame) for frame in services]
+        elif items is not None and _is_doubled(items):
+            doubled[one] = items
+        elif items is not None:
+            record["update" if one in dialogue.updates else "state" if side else one] = dict(items)
+    for key, values in (("frames", frames), ("items", doubled)):
+        if values:
+            record[key] = values.get(side or "", values)
+    if turn.pred_update is not None:
+        record["pred_update"] = turn.pred_update if _is_doubled(turn.pred_update) else dict(turn.pred_update)
+    if turn.choices is not None:
+        record["choices"] = turn.choices
+    return record
+
+
+def _is_doubled(items: Items | None) -> bool:
+    return items is not None and len(dict(items)) < len(items)
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    state = dict(frame.items)
+    entry: dict[str, Any] = {"service": frame.service}
+    entry |= {"state": state} if len(state) == len(frame.items) else {"items": frame.items}
+    if frame.intent is not None:
+        entry["intent"] = frame.intent
+    if frame.requested is not None:
+        entry["requested"] = frame.requested
+    return entry

@@ -1,0 +1,1 @@
+"""What an evaluation returns: scores with their counts, saved and loaded, as dictionaries and HTML."""

@@ -1,0 +1,324 @@
+"""What the baseline knows about slots: their kinds, and the words for their values."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rapidfuzz import fuzz
+
+from dsteval.dialogue import slot_of
+from dsteval.track.baseline.patterns import normal, stem
+from dsteval.track.baseline.vocabulary import COMMON, CUES, DOMAINS, EMPTY, SHORTENED, SYNONYMS
+from dsteval.values.slots import canonical
+
+__all__ = ["Lexicon", "Slot", "domain_words", "lexicon_from_schema", "lexicon_from_states", "lexicon_from_values"]
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|\d+")
+_ABSENT = frozenset({"", "none", "not mentioned", "dontcare", "do not care", "dont care", "do n't care"})
+_COUNTED = {
+    "people": ("people", "passengers", "travelers", "travellers", "seats", "riders", "tickets"),
+    "stay": ("stay", "nights", "days"),
+    "stars": ("stars", "star"),
+    "rooms": ("rooms",),
+    "beds": ("beds",),
+    "baths": ("baths",),
+    "bags": ("bags",),
+    "stops": ("stops", "transfers"),
+}
+_ROLES = {
+    "from": ("departure", "origin", "from"),
+    "to": ("destination", "to"),
+    "arrive": ("arriveby", "arrive", "arrival"),
+    "leave": ("leaveat", "leave", "leaving", "departing"),
+}
+_EMPTY = frozenset(EMPTY.split())
+_DATES = frozenset({"day", "date"})
+_FLAGS = frozenset({"yes", "no", "true", "false", "free"})
+_GENERAL = frozenset(COMMON.split())
+_SPELLED_TWO_WAYS = (
+    ("guest house", "guesthouse"),
+    ("night club", "nightclub"),
+    ("concert hall", "concerthall"),
+    ("b and b", "bed and breakfast"),
+    ("centre", "center"),
+    ("theatre", "theater"),
+)
+_ODD_NAMES = frozenset({"the place"})
+
+
+@dataclass(slots=True)
+class Slot:
+    """A slot, what kind of thing it holds and in which role.
+
+    ``kind`` is choice, flag, number, time, date, name, place or open; ``role`` tells from apart from to, leaving
+    from arriving, and what a number counts. ``values`` lead from spellings to the value to predict; an ``open``
+    slot takes texts that no list holds. ``pattern`` finds the words that people speak of the slot with.
+    """
+
+    name: str
+    domain: str
+    kind: str
+    role: str = ""
+    values: dict[str, str] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    open: bool = False
+    pattern: re.Pattern[str] | None = None
+
+    def truth(self, holds: bool) -> str:
+        """How the slot spells yes or no."""
+        words = ("yes", "true") if holds else ("no", "false")
+        return next((value for spelled, value in self.values.items() if spelled in words), words[0])
+
+
+@dataclass
+class Lexicon:
+    """All slots, a table from spellings to (slot, value), and the words of each domain.
+
+    ``opened`` says that it comes from a schema, whose names and places are in no list. ``known`` are the words of
+    all values, ``long_words`` those that are long enough to mend a slip by, ``mended`` the slips seen so far.
+    """
+
+    slots: dict[str, Slot]
+    opened: bool = False
+    spellings: dict[str, list[tuple[Slot, str]]] = field(default_factory=dict)
+    domains: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, list[Slot]] = field(default_factory=dict)
+    roles: dict[str, list[Slot]] = field(default_factory=dict)
+    longest: int = 1
+    known: frozenset[str] = frozenset()
+    long_words: list[str] = field(default_factory=list)
+    mended: dict[str, str] = field(default_factory=dict)
+    _of: dict[str, list[Slot]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for slot in self.slots.values():
+            self._of.setdefault(slot.domain, []).append(slot)
+            self.kinds.setdefault(slot.kind, []).append(slot)
+            self.roles.setdefault(slot.role, []).append(slot)
+            for word in domain_words(slot.domain):
+                self.domains.setdefault(normal(word), slot.domain)
+            if slot.kind in ("choice", "name", "place"):
+                for spelled, value in slot.values.items():
+                    self._add(" ".join(map(stem, spelled.split())), slot, value)
+        self.longest = max((spelled.count(" ") + 1 for spelled in self.spellings), default=1)
+        self.known = frozenset(word for spelled in self.spellings for word in spelled.split())
+        self.long_words = sorted(word for word in self.known if len(word) > 5)
+
+    def _add(self, spelled: str, slot: Slot, value: str) -> None:
+        readings = self.spellings.setdefault(spelled, [])
+        if all(known is not slot for known, _ in readings):
+            readings.append((slot, value))
+
+    def of(self, domain: str) -> list[Slot]:
+        """The slots of a domain."""
+        return self._of.get(domain, [])
+
+
+def lexicon_from_states(states: Iterable[Mapping[str, str]]) -> dict[str, Counter[str]]:
+    """The values of every slot with how often the states hold them, absent words and "do not care" left out.
+
+    >>> lexicon_from_states([{"hotel-area": "east"}, {"hotel-area": "east", "hotel-name": "none"}])
+    {'hotel-area': Counter({'east': 2})}
+    """
+    found: dict[str, Counter[str]] = {}
+    for state in states:
+        for slot, value in state.items():
+            if isinstance(value, str) and value.casefold() not in _ABSENT and "|" not in value:
+                found.setdefault(canonical(slot), Counter())[value.casefold()] += 1
+    return found
+
+
+def lexicon_from_schema(schema: Sequence[Mapping[str, Any]]) -> Lexicon:
+    """A lexicon of the services of a schema.json: possible values for categorical slots, the rest open.
+
+    >>> slots = [{"name": "stars", "is_categorical": True, "possible_values": ["1", "2"]}, {"name": "city"}]
+    >>> lexicon = lexicon_from_schema([{"service_name": "h", "slots": slots}])
+    >>> [(slot.kind, slot.open) for slot in lexicon.slots.values()]
+    [('number', False), ('place', True)]
+    """
+    slots = {}
+    for service in schema:
+        said = {
+            slot
+            for intent in service.get("intents", [])
+            for part in ("required_slots", "optional_slots")
+            for slot in intent.get(part, ())
+        }
+        for one in service.get("slots", []):
+            if said and one["name"] not in said:
+                continue
+            name = slot_of(service["service_name"], one["name"])
+            values = Counter(str(value) for value in one.get("possible_values", []))
+            categorical = bool(one.get("is_categorical")) and bool(values)
+            slots[name] = _slot(name, service["service_name"], values, opened=not categorical)
+    return Lexicon(slots, opened=True)
+
+
+def lexicon_from_values(values: Mapping[str, Mapping[str, int]]) -> Lexicon:
+    """A lexicon of slots 'domain-slot' with their values and counts: an ontology.
+
+    Of spellings that mean one value the most frequent is the one to predict.
+    """
+    values = _in_one_domain(values)
+    slots = {}
+    for name, counted in values.items():
+        slots[name] = _slot(name, name.partition("-")[0], Counter(counted), opened=False)
+    return Lexicon(slots)
+
+
+def _in_one_domain(values: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """The values without names that belong to another domain: labels slip between hotels and restaurants."""
+    most: dict[str, int] = {}
+    named = {slot for slot in values if slot.endswith("name")}
+    for slot in named:
+        for value, count in values[slot].items():
+            most[_key(value)] = max(most.get(_key(value), 0), count)
+    return {
+        slot: {
+            value: count for value, count in counted.items() if slot not in named or 3 * count > most[_key(value)]
+        }
+        for slot, counted in values.items()
+    }
+
+
+def _slot(name: str, domain: str, values: Counter[str], opened: bool) -> Slot:
+    words = tuple(word.casefold() for word in _WORDS.findall(canonical(name).partition("-")[2]))
+    joined = "".join(words)
+    parts = (*words, joined) if joined not in words else words
+    kind, role = _kind(parts, values), ""
+    if kind in ("number", "time", "place", "date"):
+        table = _COUNTED if kind == "number" else _ROLES
+        role = next((role for role, names in table.items() for part in parts if part in names), "")
+    cues = {cue for part in parts for cue in CUES.get(part, () if part in _EMPTY else (part,))}
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(cues)))})\b") if cues else None
+    slot = Slot(name, domain, kind, role, words=parts, open=opened, pattern=pattern)
+    if kind not in ("time", "date") or not opened:
+        _spell(slot, values)
+    return slot
+
+
+def _kind(parts: Sequence[str], values: Counter[str]) -> str:
+    plain = [value.casefold() for value in values]
+    if plain and {*plain} <= _FLAGS:
+        return "flag"
+    if plain and sum(value.isdigit() for value in plain) > 0.7 * len(plain) and "year" not in parts:
+        return "number"
+    if any(part in _ROLES["arrive"] or part in _ROLES["leave"] or part == "time" for part in parts) and not (
+        _DATES & {*parts} or (plain and not any(":" in value for value in plain))
+    ):
+        return "time" if not {"station", "location", "city"} & {*parts} else "place"
+    if {*plain} >= {"monday", "tuesday"} or _DATES & {*parts}:
+        return "date"
+    if any(part in names for names in _COUNTED.values() for part in parts):
+        return "number"
+    if parts[-1:] in (("name",), ("title",)) or "name" in parts[:-1]:
+        return "name"
+    if {"departure", "destination", "origin", "city", "location", "pickup", "dropoff"} & {*parts} or (
+        "area" in parts and not plain
+    ):
+        return "place"
+    return "choice" if plain else "open"
+
+
+def _spell(slot: Slot, values: Counter[str]) -> None:
+    """Fill ``slot.values``: every spelling, each leading to the most frequent spelling of the same value."""
+    named = slot.kind in ("name", "place")
+    total = sum(values.values())
+    floor = (3 if named else total / 2000) if total > 500 else 0
+    best = _merged(values, named)
+    for value, _ in values.most_common():
+        best.setdefault(_key(value), value)
+    for value, count in values.most_common():
+        spelled = normal(value)
+        if count < floor or not spelled or (named and not _is_name(slot, spelled, count * 200 > total)):
+            continue
+        if slot.kind == "choice" and spelled in _FLAGS:
+            continue
+        chosen = best[_key(value)]
+        for form in _forms(spelled):
+            slot.values.setdefault(form, chosen)
+        for other in SYNONYMS.get(value.casefold(), ()):
+            slot.values.setdefault(normal(other), chosen)
+    if named:
+        _shorten(slot)
+
+
+def _is_name(slot: Slot, spelled: str, frequent: bool) -> bool:
+    """Whether a label is a name and no slip: of common words a name is made only where it is long and frequent."""
+    words = spelled.split()
+    if frequent and len(words) > 2 and spelled not in SYNONYMS["guesthouse"]:
+        return True
+    if slot.kind == "place" and spelled == "cambridge":
+        return True
+    return (any(len(word) > 2 for word in words) and not {*words} <= _GENERAL | {"the"}) or spelled in _ODD_NAMES
+
+
+def _merged(values: Counter[str], named: bool) -> dict[str, str]:
+    """Rare spellings of a name, each with the frequent name that it is a part or a slip of."""
+    merged: dict[str, str] = {}
+    ranked = values.most_common()
+    for at, (rare, count) in enumerate(ranked):
+        words = {*_key(rare, " ").split()}
+        for value, more in ranked[:at]:
+            if more < 4 * count:
+                break
+            longer = {*_key(value, " ").split()}
+            if (named and words < longer and not words <= _GENERAL) or (
+                len(value) > 6 and fuzz.ratio(_key(rare), _key(value)) > 89
+            ):
+                merged.setdefault(_key(rare), merged.get(_key(value), value))
+                break
+    return merged
+
+
+def _key(value: str, between: str = "") -> str:
+    spelled = normal(value).removeprefix("the ").replace("b and b", "bed and breakfast")
+    for ending in ("restaurant", "hotel"):
+        if spelled.endswith(" " + ending) and spelled.count(" ") > 1:
+            spelled = spelled.removesuffix(" " + ending)
+    return between.join(map(stem, spelled.split()))
+
+
+def _forms(spelled: str) -> Iterable[str]:
+    yield spelled
+    bare = spelled.removeprefix("the ")
+    if bare not in _GENERAL:
+        yield bare
+    for one, other in _SPELLED_TWO_WAYS:
+        if one in bare:
+            yield bare.replace(one, other)
+        if other in bare:
+            yield bare.replace(other, one)
+
+
+def _shorten(slot: Slot) -> None:
+    """Add the names without their last words, where one name only is meant and the rest is not common."""
+    taken: dict[str, set[str]] = defaultdict(set)
+    users: dict[str, set[str]] = defaultdict(set)
+    for spelled, value in slot.values.items():
+        for word in spelled.split():
+            users[word].add(value)
+        for ending in SHORTENED:
+            if spelled.endswith(f" {ending}"):
+                taken[spelled.removesuffix(f" {ending}").removeprefix("the ")].add(value)
+    for short, values in taken.items():
+        common = {*short.split()} <= _GENERAL or (" " not in short and len(users[short]) > 1)
+        if len(values) == 1 and len(short) > 4 and not common:
+            slot.values.setdefault(short, *values)
+
+
+def domain_words(domain: str) -> tuple[str, ...]:
+    """The words that announce a domain: its own, and those that are known for such a domain.
+
+    >>> domain_words("Hotels_4")[:2]
+    ('hotels', 'hotel')
+    """
+    plain = re.sub(r"[_\d]+$", "", domain)
+    words = [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", plain)]
+    joined = "".join(words)
+    single = joined.removesuffix("s") if joined not in ("bus", "buses") else "bus"
+    return tuple(dict.fromkeys((joined, single, *DOMAINS.get(single, ()), *DOMAINS.get(joined, ()))))

@@ -1,0 +1,211 @@
+"""The baseline's rules for slots whose values no list holds: places, names, dates and times as they were said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dsteval.track.baseline.lexicon import Slot
+from dsteval.track.baseline.patterns import NUMBER
+from dsteval.track.baseline.scene import Scene
+from dsteval.track.baseline.vocabulary import OPENERS
+
+__all__ = ["accept_names", "amounts", "answers", "dates", "phrases", "spoken_times"]
+
+_MONTHS = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_DAYS = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_DATE = re.compile(
+    rf"\b(?:(?P<bare>the \d{{1,2}}(?:st|nd|rd|th)(?! of))|"
+    rf"(?:the )?(?P<value>day after tomorrow|tomorrow|(?:later )?today|(?:next|this|coming) (?:week )?{_DAYS}|"
+    rf"{_DAYS} (?:next|this) week|\d{{1,2}}(?:st|nd|rd|th)(?: of (?:this month|next month|{_MONTHS}))?|"
+    rf"{_MONTHS}(?: the)? \d{{1,2}}(?:st|nd|rd|th)?|later this week|next week|{_DAYS}))\b",
+    re.IGNORECASE,
+)
+_PART = r"(?: in the (?:morning|afternoon|evening)| at night)"
+_TIME = re.compile(
+    rf"\b(?:(?:half|quarter) (?:past|to|after) {NUMBER}{_PART}?|\d{{1,2}}(?::\d\d)? ?[ap]\.?m\b\.?|"
+    rf"\d{{1,2}}:\d\d{_PART}?|{NUMBER} o['\"\u2019]?clock{_PART}?|{NUMBER}{_PART}|"
+    rf"(?:morning|afternoon|evening) (?:at )?{NUMBER}(?: o['\"\u2019]?clock|:\d\d))",
+    re.IGNORECASE,
+)
+_WORD = r"(?!I\b)(?:Dr\. )?[A-Z][\w'\u2019&-]*(?:(?<=\b[A-Z])\.(?= [A-Z]))?"
+_PHRASE = re.compile(rf"\b{_WORD}(?:(?: of| the| and| &| de| for| my| a| with)* {_WORD})*(?:, [A-Z]{{2}}\b)?")
+_COMMON = frozenset(OPENERS.split())
+_ROLE = (
+    ("from", re.compile(r"\b(?:from|leaving|departing|out of|leave)(?: the)? $", re.IGNORECASE)),
+    ("to", re.compile(r"\b(?:to|into|towards|for|visit|visiting|going)(?: the)? $", re.IGNORECASE)),
+    ("by", re.compile(r"\b(?:by|directed by|from)(?: the)? $", re.IGNORECASE)),
+    ("with", re.compile(r"\b(?:with|starring|stars|star|featuring|acted by)(?: the)? $", re.IGNORECASE)),
+    ("in", re.compile(r"\b(?:in|at|near|around|over in|within)(?: the)? $", re.IGNORECASE)),
+    (
+        "named",
+        re.compile(r"\b(?:called|named|try|about|of|titled|hear|play|watch|see|is)(?: the)? $", re.IGNORECASE),
+    ),
+)
+_WORDS = {"by": ("director", "directed", "artist"), "with": ("actors", "starring", "cast")}
+_TAKES = re.compile(
+    r"\b(?:yes|yeah|yep|yea|yup|sure|ok|okay|good|great|perfect|fine|nice|works|right|correct|cool|love|"
+    r"like|awesome|"
+    r"reserve|book|buy|get|wonderful|excellent|interesting|lovely|confirm|please)\b"
+)
+_TURNS_DOWN = re.compile(
+    r"\b(?:no|nope|nah|another|different|others?|else|instead|not|dont|alternatives?|any more)\b"
+)
+_LATER = frozenset({"return", "dropoff", "end", "checkout"})
+_BACK = re.compile(r"\b(?:return\w*|back|until|till|through|drop\w*)\b[^.?!]{0,20}$", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"[^.?!]{0,12}\b(?:street|road|avenue|ave|drive|way|boulevard|court|lane|blvd)\b", re.IGNORECASE
+)
+_NO_ANSWER = re.compile(
+    r"\b(?:yes|no|sure|not|thanks?|care|mind|matter|what|anything|else|that|there)\b", re.IGNORECASE
+)
+_TAIL = re.compile(r"\s+(?:please|movies?|films?|songs?|music|shows?|one|food|type|genre|ones)$")
+_MONEY = re.compile(r"\$[\d,.]*\d|\b\d[\d,.]* dollars")
+_ELSEWHERE = re.compile(r"\b(?:in|at|on|from|to|by|with|starring|album) (?:the )?$", re.IGNORECASE)
+_OFFERS = re.compile(
+    r"\b(?:how about|what about|called|named|interested in|suggest|recommend|there is|there's|found|try|"
+    r"like|think of|confirm|does|would)\b",
+    re.IGNORECASE,
+)
+_BOOKED = re.compile(
+    r"\b(?:reservation|table|room|rooms|seats|tickets|people|visit|appointment) (?:at|with|to) (?:the )?$"
+)
+
+
+def _open(scene: Scene, kinds: tuple[str, ...]) -> list[Slot]:
+    return [slot for slot in scene.lexicon.of(scene.active) if slot.open and slot.kind in kinds]
+
+
+def _candidates(text: str) -> Iterator[tuple[int, str]]:
+    """Words with capitals in a row, without what a sentence merely starts with."""
+    for match in _PHRASE.finditer(text):
+        start, phrase = match.start(), match.group().rstrip(".-'\u2019")
+        words = phrase.split()
+        while words and words[0].casefold().replace("'", "").replace("\u2019", "") in _COMMON:
+            start += len(words[0]) + 1
+            words = words[1:]
+        if words and not words[0][0].islower():
+            yield start, " ".join(words)
+
+
+def phrases(scene: Scene) -> None:
+    """Take names and places that are written with capitals, by the word before them or by what was asked."""
+    slots = _open(scene, ("place", "name", "open"))
+    if not slots:
+        return
+    asked = [slot for slot in scene.asked if slot in slots]
+    raw = scene.said.raw
+    for start, phrase in _candidates(raw):
+        if phrase.casefold() in scene.lexicon.spellings or _DATE.fullmatch(phrase):
+            continue
+        slot = _slot_of(slots, asked, [role for role, pattern in _ROLE if pattern.search(raw[:start][-20:])])
+        if slot is not None and slot.name not in scene.new:
+            scene.put(slot, phrase)
+
+
+def _slot_of(slots: list[Slot], asked: list[Slot], roles: list[str]) -> Slot | None:
+    for role in roles:
+        words = {*_WORDS.get(role, ())}
+        fitting = [slot for slot in slots if slot.role == role or words & {*slot.words}]
+        if role == "named":
+            fitting = [slot for slot in slots if slot.kind == "name"]
+        elif role in ("in", "to", "from") and not fitting:
+            places = [slot for slot in slots if slot.kind == "place"]
+            fitting = [slot for slot in places if not slot.role] or places
+        if fitting:
+            return fitting[0]
+    return asked[0] if asked else None
+
+
+_LEAD = re.compile(
+    r"^(?:(?:i|i'm|i'd|i'll|it's|its|it|is|am|would|like|want|need|prefer|to|the|a|an|some|something|"
+    r"maybe|how|about|"
+    r"let's|lets|say|make|please|find|me|show|go|with|for|in|on|of|well|ok|okay|yes|sure|do|get|any|love|"
+    r"feel|mood|see|hear|"
+    r"listen|watch|actually|looking|be|will|my|by|from|at|leaving|going|name|them|interested|i\u2019d|"
+    r"i\u2019m)[ ,]+)+",
+    re.IGNORECASE,
+)
+
+
+def answers(scene: Scene) -> None:
+    """Take a short answer, less its first words, as the value of the open slot that was asked for."""
+    open_slots = _open(scene, ("place", "name", "open"))
+    asked = [slot for slot in scene.asked if slot in open_slots]
+    if not asked or any(slot.name in scene.new for slot in asked):
+        return
+    said = _TAIL.sub("", _LEAD.sub("", re.split(r"[.?!,]", scene.said.raw.strip())[0]).strip())
+    if 0 < len(said.split()) <= 3 and said.casefold() not in _COMMON and not _NO_ANSWER.search(said):
+        scene.put(asked[0], said)
+
+
+def dates(scene: Scene) -> None:
+    """Take dates as they were said: the later one of a journey after words like "return"."""
+    own = _open(scene, ("date",))
+    later = [slot for slot in own if _LATER & {*slot.words}]
+    for match in _DATE.finditer(scene.said.raw) if own else ():
+        if later and _BACK.search(scene.said.raw[: match.start()]):
+            fitting = later
+        else:
+            asked = [slot for slot in scene.asked if slot in own and not scene.held(slot)]
+            fitting = asked or [slot for slot in own if slot not in later]
+        for slot in fitting[:1]:
+            if slot.name not in scene.new:
+                scene.put(slot, match["value"] or match["bare"])
+
+
+def _agrees(scene: Scene) -> bool:
+    return bool(_TAKES.search(scene.said.text)) and not _TURNS_DOWN.search(scene.said.text)
+
+
+def spoken_times(scene: Scene) -> None:
+    """Take times as they were said, or another one that the system offers and the user agrees to."""
+    own = _open(scene, ("time",))
+    if not own:
+        return
+    if match := _TIME.search(scene.said.raw):
+        asked = [slot for slot in scene.asked if slot in own]
+        scene.put((asked or own)[0], match.group().strip())
+    elif own[0].name in scene.state and "offers" in scene.on and _agrees(scene):
+        offered = _TIME.search(scene.heard.raw)
+        if offered and _OFFERS.search(scene.heard.raw):
+            scene.put(own[0], offered.group())
+
+
+def amounts(scene: Scene) -> None:
+    """Take an amount of money."""
+    for slot in _open(scene, ("open", "number")):
+        if "amount" in slot.words and (match := _MONEY.search(scene.said.raw)):
+            scene.put(slot, match.group())
+
+
+def accept_names(scene: Scene) -> None:
+    """Take the name that the system offers where the user repeats it or agrees."""
+    slots = [slot for slot in scene.lexicon.of(scene.before) if slot.open and slot.kind == "name"]
+    name = next((slot for slot in slots if "recipient" not in slot.words), None)
+    if name is None:
+        return
+    shown = [phrase for _, phrase in _candidates(scene.heard.raw) if len(phrase) > 3]
+    said = scene.said.raw.casefold()
+    repeated = [phrase for phrase in shown if phrase.casefold() in said]
+    if repeated and not {*repeated} & {*scene.state.values()}:
+        scene.put(name, max(repeated, key=len))
+    elif _agrees(scene) and name.name not in scene.new and (offered := _offered(scene, name)):
+        scene.put(name, offered)
+
+
+def _offered(scene: Scene, name: Slot) -> str:
+    """The first name in what the system says that is no place, street, date or known value."""
+    known = {value.casefold() for value in (scene.state | scene.new).values()}
+    for start, phrase in _candidates(scene.heard.raw):
+        before, rest = scene.heard.raw[:start], scene.heard.raw[start:]
+        if phrase.casefold() in known or phrase.casefold() in scene.lexicon.spellings or _DATE.search(phrase):
+            continue
+        if _ADDRESS.match(rest) or re.search(r"\d $", before):
+            continue
+        if name.name in scene.state and not _OFFERS.search(before):
+            continue
+        begins = " " not in phrase and re.search(r"(?:^|[.?!:])\s*$", before)
+        if not begins and (not _ELSEWHERE.search(before[-24:]) or _BOOKED.search(before[-24:])):
+            return phrase
+    return ""

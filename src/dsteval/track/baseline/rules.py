@@ -1,0 +1,173 @@
+"""The baseline's rules for what the user says outright: values, yes/no slots, numbers, times, days."""
+
+from __future__ import annotations
+
+import re
+
+from rapidfuzz import fuzz, process
+
+from dsteval.track.baseline.lexicon import Slot
+from dsteval.track.baseline.patterns import NUMBER, clock_times, number
+from dsteval.track.baseline.scene import Mention, Scene
+
+__all__ = ["days", "flags", "numbers", "times", "values"]
+
+_UNITS = {
+    "people": r"(?:people|persons?|guests?(?! ?house)|adults?|of us|tickets?|seats?|travell?ers?|passengers?|"
+    r"diners|friends|individuals|others|riders?|ppl|spots)",
+    "stay": r"(?:nights?|days?)",
+    "stars": r"stars?",
+    "rooms": r"rooms?",
+    "beds": r"(?:beds?|bedrooms?|bed rooms?)",
+    "baths": r"(?:baths?|bathrooms?|bath rooms?)",
+    "bags": r"(?:bags?|suitcases?|pieces of luggage|checked bags?)",
+    "stops": r"(?:stops?|transfers?|layovers?)",
+}
+_SINGLE = re.compile(r"\b(?:night|day|ticket|seat)$")
+_MORE = r"(?:more |other |full |total |additional |checked |different |consecutive )?"
+_COUNTS = {role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{unit}\b") for role, unit in _UNITS.items()}
+_GROUP = re.compile(
+    rf"\b(?:party of|group of|table for|book for|room for|it for|reservation for|tickets? for|seats? for|"
+    rf"booked for|"
+    rf"total of|there (?:will|ll) be|therell be|there are|one for|taxi for|there for|rooms for|reservations for|"
+    rf"train for|for just|for only|booking for) (?:a total of |just |only |about )?"
+    rf"(?P<n>{NUMBER})\b(?! ?(?:nights?|days?|stars?|am|pm|:|o ?clock|a m|p m|or|of them|rooms?|minutes|hours))"
+)
+_FOR = re.compile(rf"\bfor (?P<n>{NUMBER})(?: please)?(?= (?:[.,!?]|on|at|and|from|starting|with|in|leaving)|$)")
+_ALONE = re.compile(
+    r"\b(?:just (?:for )?(?:me|myself|one|1)|only (?:for )?(?:me|myself|one|1)|by myself|for myself|alone|solo|"
+    r"its just me|one person|myself only|just one person)\b"
+)
+_RATED = re.compile(
+    rf"\b(?:stars?|rating|rated|star rating)(?: (?:of|is|at|should be|as|an?|with))* (?P<n>{NUMBER})\b"
+)
+_LEAVE = re.compile(r"\b(?:leav\w*|depart\w*|pick\w*|after|go at|out at|travel)\b")
+_ARRIVE = re.compile(r"\b(?:arriv\w*|get (?:me )?(?:there|in|to)|by|before|be there|reach)\b")
+_LEAVE_BY = re.compile(r"\b(?:leav\w*|depart\w*) (?:(?!arriv|and |get |be )\w+ ){0,4}(?:by|before) $")
+_DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_LIKE_A_DAY = re.compile(r"\b\w{2,7}days?\b")
+_REFUSED = re.compile(r"\b(?:dont need|not need|no need|doesnt need|without|no|doesnt have to|dont want)\b[^,]*$")
+_TYPE = re.compile(r"\b(?:type|be an?|kind)\b|guest ?house")
+
+
+def values(scene: Scene) -> None:
+    """Set the values of closed slots and the names that the user says."""
+    for mention in scene.mentions:
+        if not scene.is_free(mention) or scene.negated(mention.start):
+            continue
+        readings = [(slot, value) for slot, value in mention.readings if _fits(scene, mention, slot)]
+        domain = scene.domain_at(mention.start, [slot for slot, _ in readings])
+        if scene.lexicon.opened and domain != scene.active:
+            continue
+        for slot, value in readings:
+            if slot.domain == domain:
+                scene.put(slot, value)
+                if slot.kind == "name":
+                    scene.take(mention)
+                break
+
+
+def _fits(scene: Scene, mention: Mention, slot: Slot) -> bool:
+    """Whether a word is meant as a value of this slot: "a hotel" is a topic more often than a hotel-type."""
+    if slot.kind != "choice" or mention.spelled not in scene.lexicon.domains:
+        return slot.kind != "place"
+    if not mention.spelled.startswith(slot.domain):
+        return not any(start == mention.start and reference for start, _, reference in scene.marks)
+    before = scene.said.before(mention.start, 25)
+    other = scene.state.get(slot.name, mention.spelled) != mention.spelled
+    if other and "changes" in scene.on and re.search(r"\ban?(?: \w+){0,3} $", before):
+        return True
+    return slot in scene.asked or bool(_TYPE.search(f"{before}|{scene.said.after(mention.end, 20)}"))
+
+
+def flags(scene: Scene) -> None:
+    """Set the yes/no slots that the user speaks of."""
+    for slot in scene.lexicon.slots.values():
+        if slot.kind != "flag" or not slot.pattern:
+            continue
+        cue = slot.pattern.search(scene.said.text)
+        if cue is None:
+            continue
+        if scene.lexicon.opened and (slot.domain != scene.active or _is_question(scene, cue.start())):
+            continue
+        refused = _REFUSED.search(scene.said.before(cue.start(), 40)) and "changes" in scene.on
+        scene.put(slot, slot.truth(not refused))
+
+
+def _is_question(scene: Scene, at: int) -> bool:
+    """Whether the sentence at that place asks about a thing rather than wishes it."""
+    for start, sentence in scene.said.sentences():
+        if start <= at < start + len(sentence):
+            return "?" in sentence and bool(re.search(r"\b(?:do|does|is|are|can i|what|how)\b", sentence))
+    return False
+
+
+def numbers(scene: Scene) -> None:
+    """Set counted things: people, nights, stars."""
+    text = scene.said.text
+    for role, pattern in _COUNTS.items():
+        slots = scene.lexicon.roles.get(role, [])
+        if not slots:
+            continue
+        matches = [*pattern.finditer(text)]
+        if role == "people":
+            matches = [*matches, *_GROUP.finditer(text)] or [*_FOR.finditer(text)]
+        elif role == "stars":
+            matches += _RATED.finditer(text)
+        for match in matches:
+            said = match["n"]
+            single = said in ("a", "an", "single")
+            counts = not single or bool(_SINGLE.search(match.group()))
+            if counts and not scene.negated(match.start()):
+                _count(scene, match.start(), slots, "one" if single else said)
+        if role == "people" and not matches and (alone := _ALONE.search(text)):
+            _count(scene, alone.start(), slots, "one")
+
+
+def _count(scene: Scene, at: int, slots: list[Slot], said: str) -> None:
+    domain = scene.domain_at(at, slots)
+    if scene.lexicon.opened and domain != scene.active:
+        return
+    value = number(said)
+    for slot in slots:
+        if slot.domain == domain and (slot.open or value in slot.values or not slot.values):
+            scene.put(slot, said if slot.open else slot.values.get(value, value))
+
+
+def times(scene: Scene) -> None:
+    """Set times: leaving, arriving, or the booking's."""
+    slots = [slot for slot in scene.lexicon.kinds.get("time", []) if not slot.open]
+    for start, _, time in clock_times(scene.said.text) if slots else ():
+        role = _time_role(scene.said.before(start, 60))
+        chosen = _in_domain(scene, start, [slot for slot in slots if slot.role == role]) if role else []
+        chosen = chosen or _in_domain(scene, start, slots)
+        if len(chosen) > 1:
+            asked = [slot for slot in chosen if slot in scene.asked]
+            chosen = asked or [slot for slot in chosen if slot.role in ("", "leave")]
+        for slot in chosen[:1]:
+            scene.put(slot, time)
+
+
+def _in_domain(scene: Scene, start: int, slots: list[Slot]) -> list[Slot]:
+    domain = scene.domain_at(start, slots)
+    return [slot for slot in slots if slot.domain == domain]
+
+
+def _time_role(before: str) -> str:
+    if _LEAVE_BY.search(before):
+        return "leave"
+    leave = max((match.end() for match in _LEAVE.finditer(before)), default=-1)
+    arrive = max((match.end() for match in _ARRIVE.finditer(before)), default=-1)
+    return "" if leave == arrive else "leave" if leave > arrive else "arrive"
+
+
+def days(scene: Scene) -> None:
+    """Set days of the week."""
+    slots = [slot for slot in scene.lexicon.kinds.get("date", []) if not slot.open]
+    pattern = _LIKE_A_DAY if "spelling" in scene.on else _DAY
+    for match in pattern.finditer(scene.said.text) if slots else ():
+        day = process.extractOne(match.group().removesuffix("s"), _DAYS, scorer=fuzz.ratio, score_cutoff=80)
+        if day and not scene.negated(match.start()):
+            for slot in _in_domain(scene, match.start(), slots)[:1]:
+                scene.put(slot, day[0])

@@ -1,0 +1,143 @@
+"""The baseline's rules for places to leave from and go to, and for references to another domain."""
+
+from __future__ import annotations
+
+import re
+
+from dsteval.track.baseline.lexicon import Slot
+from dsteval.track.baseline.scene import Scene
+
+__all__ = ["places", "refer"]
+
+_FROM = re.compile(
+    r"\b(?:from|leav\w*|depart\w*|out of|pick\w* (?:me |us )?up (?:at|from)|starting (?:at|in)|come from)"
+    r"(?: (?:the|my|in|from|at|is|will be))* $"
+)
+_TO = re.compile(
+    r"\b(?:to|destination|into|towards?|arriv\w* (?:in|at)|for|going|reach|visit|get to|and)"
+    r"(?: (?:the|my|is|in|at|will be))* $"
+)
+_TO_THING = re.compile(r"\b(?:to|and|at|for|reach|into)(?: (?:the|my|this|that|get to))* $")
+_BOTH = re.compile(
+    r"\b(?:two|both|those|the|these)(?: two)? (?:places|locations|place|destinations)\b|\bcommute\b|"
+    r"between (?:the two|them|both|those)"
+)
+_LEAVES = re.compile(r"\b(?:leave|leaving|from|depart) (?:the |my )?(\w+)(?: (\w+))?")
+_REACHES = re.compile(r"\b(?:arrive at|get to|be at|to|at) (?:the |my )?(\w+)")
+_IN_TIME = re.compile(
+    r"\b(?:booked time|booking time|reservation time|reservation|in time|on time|the booking|the time of my)\b"
+)
+_NEAR = re.compile(r"\b(?:near(?:by)?|close to|(?:in|around) (?:that|the same) area|next to|close by|same area)\b")
+_SAME = re.compile(r"\b(?:same|that(?= day)) (?P<what>[a-z]+(?: [a-z]+)?(?: [a-z]+)?)")
+_SAME_AS = {
+    "people": re.compile(r"\b(?:group|people|party|number|amount)\b"),
+    "date": re.compile(r"\b(?:day|date)\b"),
+    "area": re.compile(r"\b(?:area|part|side|location|section)\b"),
+    "pricerange": re.compile(r"\bprice"),
+}
+
+
+def places(scene: Scene) -> None:
+    """Set the places to leave from and to go to, by the word before them, the question, or what is missing."""
+    for mention in scene.mentions:
+        slots = [(slot, value) for slot, value in mention.readings if slot.kind == "place" and slot.role]
+        if not slots or not scene.is_free(mention):
+            continue
+        domain = scene.domain_at(mention.start, [slot for slot, _ in mention.readings])
+        here = {slot.role: (slot, value) for slot, value in slots if slot.domain == domain}
+        before = scene.said.before(mention.start, 32)
+        role = "from" if _FROM.search(before) else "to" if _TO.search(before) else ""
+        if not role:
+            asked = [slot.role for slot in scene.asked if slot.domain == domain and slot.role in here]
+            missing = [one for one in ("to", "from") if one in here and here[one][0].name not in scene.state]
+            role = (asked or missing or [""])[0]
+        if role in here:
+            scene.put(*here[role])
+            scene.take(mention)
+
+
+def refer(scene: Scene) -> None:
+    """Resolve "from the hotel", "between the two places", "the same day" and "near the museum"."""
+    ends = {slot.role: slot for slot in scene.lexicon.of(scene.active) if slot.kind == "place" and slot.role}
+    if scene.active == "taxi" and ends:
+        if _BOTH.search(scene.said.text):
+            _between(scene, ends)
+        _to_and_from(scene, ends)
+        _in_time(scene)
+    _same(scene)
+    _near(scene)
+
+
+def _named(scene: Scene, domain: str) -> str:
+    """The name of the thing of a domain that was chosen, or else was offered last."""
+    for slot in scene.lexicon.of(domain):
+        if slot.kind == "name":
+            return scene.held(slot) or scene.memory.offered.get(domain, "")
+    return ""
+
+
+def _between(scene: Scene, ends: dict[str, Slot]) -> None:
+    known = [domain for domain in scene.memory.order if domain != scene.active and _named(scene, domain)]
+    if len(known) < 2 or len(ends) < 2:
+        return
+    start, end = known[-2:]
+    # One goes from the sights to bed, and to a table rather than from it, unless told otherwise.
+    if end == "attraction" or start == "restaurant":
+        start, end = end, start
+    domains = scene.lexicon.domains
+    leaves, reaches = _LEAVES.search(scene.said.text), _REACHES.search(scene.said.text)
+    left = leaves and (domains.get(f"{leaves[1]} {leaves[2]}") or domains.get(leaves[1]))
+    if left == end or (reaches and domains.get(reaches[1]) == start):
+        start, end = end, start
+    scene.put(ends["from"], _named(scene, start))
+    scene.put(ends["to"], _named(scene, end))
+
+
+def _to_and_from(scene: Scene, ends: dict[str, Slot]) -> None:
+    for start, domain, _ in scene.marks:
+        name = _named(scene, domain) if domain != scene.active else ""
+        if not name:
+            continue
+        before = scene.said.before(start, 34)
+        role = "from" if _FROM.search(before) else "to" if _TO_THING.search(before) else ""
+        if not role:
+            role = next((slot.role for slot in scene.asked if slot in ends.values()), "")
+        if role in ends and ends[role].name not in scene.new:
+            scene.put(ends[role], name)
+
+
+def _in_time(scene: Scene) -> None:
+    """A taxi to a reservation arrives at the reservation's time."""
+    if not _IN_TIME.search(scene.said.text):
+        return
+    booked = next(
+        (scene.held(slot) for slot in scene.lexicon.kinds["time"] if not slot.role and scene.held(slot)), ""
+    )
+    target = next((slot for slot in scene.lexicon.of(scene.active) if slot.role == "arrive"), None)
+    if booked and target and target.name not in scene.state:
+        scene.put(target, booked)
+
+
+def _same(scene: Scene) -> None:
+    for match in _SAME.finditer(scene.said.text):
+        for slot in scene.lexicon.of(scene.active):
+            about = slot.kind if slot.kind == "date" else slot.role or slot.words[-1]
+            if about in _SAME_AS and _SAME_AS[about].search(match["what"]):
+                _copy(scene, slot)
+
+
+def _near(scene: Scene) -> None:
+    if _NEAR.search(scene.said.text):
+        for slot in scene.lexicon.of(scene.active):
+            if slot.words[-1] == "area" and slot.values and slot.name not in scene.new:
+                _copy(scene, slot)
+
+
+def _copy(scene: Scene, slot: Slot) -> None:
+    """Take the value of the like slot of the domain that was spoken of last."""
+    for domain in reversed(scene.memory.order):
+        for other in scene.lexicon.of(domain) if domain != scene.active else ():
+            alike = other.kind == slot.kind and other.role == slot.role
+            if alike and (slot.kind != "choice" or other.words == slot.words) and other.name in scene.state:
+                scene.put(slot, scene.state[other.name])
+                return

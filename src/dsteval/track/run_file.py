@@ -1,0 +1,220 @@
+"""The file of a run: each finished dialogue written at once, and taken up again after the run was stopped."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import groupby
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from dsteval._version import __version__
+from dsteval.dialogue import Dialogue
+from dsteval.errors import OptionError, ReadError
+from dsteval.readers.jsonl_writer import lines
+from dsteval.track.dialogues import Material
+from dsteval.track.tracker import Loaded
+
+__all__ = ["Kept", "encoded", "header", "opened", "sidecar"]
+
+States = Sequence[Mapping[str, Any]]
+
+
+def header(material: Material, tracker: Loaded, nested: bool) -> dict[str, Any]:
+    """What a run is: its data, its tracker, and the form of its states; OUT.run.json holds it."""
+    return {
+        "dsteval": __version__,
+        "data": {
+            "name": material.name,
+            "hash": material.hash,
+            "dialogues": len(material.dialogues),
+            "turns": material.turns,
+        },
+        "tracker": {
+            "name": tracker.name,
+            "hash": tracker.hash,
+            "needs": list(tracker.needs),
+            "options": tracker.options,
+        },
+        "nested": nested,
+    }
+
+
+def encoded(dialogue: Dialogue, states: States | None, nested: bool = False, forced: bool = False) -> bytes:
+    """The lines of a dialogue with its predicted states; without, where the tracker failed.
+
+    ``forced`` marks each line: its prediction comes from the reference's state of the turn before.
+    """
+    found = []
+    for number, line in enumerate(lines([dialogue])):
+        record = msgspec.json.decode(line)
+        if states is not None:
+            record["pred"] = _nested(states[number]) if nested else states[number]
+            record |= {"forced": True} if forced else {}
+        found.append(msgspec.json.encode(record) + b"\n")
+    return b"".join(found)
+
+
+def _nested(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The state by domain; a slot without one stays as it is.
+
+    >>> _nested({"hotel-area": "north", "hotel-stars": "4", "food": "thai"})
+    {'hotel': {'area': 'north', 'stars': '4'}, 'food': 'thai'}
+    """
+    found: dict[str, Any] = {}
+    for slot, value in state.items():
+        domain, hyphen, name = slot.partition("-")
+        if hyphen:
+            found.setdefault(domain, {})[name] = value
+        else:
+            found[slot] = value
+    return found
+
+
+def sidecar(out: Path) -> Path:
+    """Where the header of a run's file is."""
+    return out.with_name(f"{out.name}.run.json")
+
+
+class Kept:
+    """The file of a run, open for more; ``done`` are the dialogues that it holds already."""
+
+    def __init__(self, file: IO[bytes], done: set[str]) -> None:
+        self._file = file
+        self.done = done
+
+    def append(self, text: bytes) -> None:
+        """Write a dialogue, so that it is on the disk when this returns."""
+        view = memoryview(text)
+        while view:
+            view = view[self._file.write(view) :]
+        os.fsync(self._file.fileno())
+
+
+@contextmanager
+def opened(out: Path, run: Mapping[str, Any], material: Material, restart: bool = False) -> Iterator[Kept]:
+    """The file of a run, begun or taken up again; no other run has it open meanwhile.
+
+    What a stopped run left half, and dialogues that failed, are taken out. Raises OptionError for a file of
+    another run, unless ``restart`` deletes it first, and where it cannot be written; ReadError for a file that
+    holds what no run writes.
+    """
+    place = sidecar(out)
+    try:
+        with place.open("a+b") as beside:
+            _lock(beside, out)
+            beside.seek(0)
+            if restart or not _is_begun(out):
+                out.unlink(missing_ok=True)
+                beside.truncate(0)
+                text = msgspec.json.encode(run, enc_hook=str)
+                beside.write(msgspec.json.format(text, indent=2) + b"\n")
+                beside.flush()
+                os.fsync(beside.fileno())
+            else:
+                _check_same(out, beside.read(), run)
+            done = _taken_up(out, material)
+            with out.open("ab", buffering=0) as file:
+                yield Kept(file, done)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise OptionError(where=f"--out {out}", expected="a file that can be written", found=found) from None
+
+
+def _is_begun(out: Path) -> bool:
+    return out.exists() and out.stat().st_size > 0
+
+
+def _check_same(out: Path, text: bytes, run: Mapping[str, Any]) -> None:
+    """Raise OptionError where the file is that of another run, or of none."""
+    try:
+        old = msgspec.json.decode(text)
+        odd = [key for key in ("data", "tracker", "nested") if _hash(old[key]) != _hash(run[key])]
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
+        raise OptionError(
+            where=f"--out {out}",
+            expected="a new file, or one that this run began",
+            found=f"a file that is there, without {sidecar(out).name} beside it",
+            remedy="Choose another --out, or overwrite the file with --restart.",
+        ) from None
+    if odd:
+        raise OptionError(
+            where=f"--out {out}",
+            expected="a file of this run, " + ", ".join(f"{key} {_label(run[key])}" for key in odd),
+            found="one of " + ", ".join(f"{key} {_label(old[key])}" for key in odd),
+            remedy="Choose another --out, or begin anew with --restart.",
+        )
+
+
+def _hash(part: Any) -> Any:
+    return part["hash"] if isinstance(part, Mapping) else part
+
+
+def _label(part: Any) -> str:
+    return f"{part.get('name')}#{part['hash']}" if isinstance(part, Mapping) else str(part).lower()
+
+
+def _lock(beside: IO[bytes], out: Path) -> None:
+    """Keep other runs from the file, where the system can; the lock goes with the process, however it ends."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(beside, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise OptionError(
+            where=f"--out {out}", expected="a file of this run alone", found="another run that is writing it"
+        ) from None
+    except OSError:  # a file system without locks
+        return
+
+
+def _taken_up(out: Path, material: Material) -> set[str]:
+    """The finished dialogues of the file; the file is cut down to these."""
+    data = out.read_bytes() if out.exists() else b""
+    turns = {dialogue.id: [turn.number for turn in dialogue.turns] for dialogue in material.dialogues}
+    *whole, _ = data.split(b"\n")  # after the last line end is what was half-written
+    records = [(line, _record(line, number, out)) for number, line in enumerate(whole, start=1)]
+    kept: list[bytes] = []
+    done: set[str] = set()
+    for name, group in groupby(records, key=lambda one: one[1][0]):
+        held = list(group)
+        if name not in turns or name in done:
+            found = f"dialogue {name!r}, which " + ("stands there twice" if name in done else "the data lack")
+            raise ReadError(where=str(out), expected="the dialogues of this run", found=found, remedy=_ANEW)
+        if [number for _, (_, number) in held] == turns[name]:
+            done.add(name)
+            kept += [line for line, _ in held]
+    text = b"".join(line + b"\n" for line in kept)
+    if text != data:
+        partial = out.with_name(f".{out.name[:100]}.{os.getpid()}.partial")
+        try:
+            with partial.open("wb") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(out)
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+    return done
+
+
+_ANEW = "Begin anew with --restart."
+
+
+def _record(line: bytes, number: int, out: Path) -> tuple[str, int]:
+    """The dialogue and the turn of a line; -1 for a turn without prediction."""
+    try:
+        record = msgspec.json.decode(line)
+        return str(record["dialogue_id"]), int(record["turn_id"]) if "pred" in record else -1
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError):
+        where = f"{out}, line {number}"
+        raise ReadError(
+            where=where, expected="a turn as a run writes it", found="another line", remedy=_ANEW
+        ) from None

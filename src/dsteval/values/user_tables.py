@@ -1,0 +1,106 @@
+"""Files that a protocol cannot do without and that the user gives: variants of values, an ontology."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from dsteval.errors import OptionError, ProtocolError, ReadError
+from dsteval.values.slots import canonical
+
+__all__ = ["USER_TABLES", "Table", "UserTables"]
+
+Table: TypeAlias = "str | PathLike[str] | Mapping[str, Any]"
+"""A path to a JSON file, or its content."""
+
+USER_TABLES: dict[str, str] = {
+    "variants": "the tool's list of value variants, a JSON object with label_maps",
+    "ontology": "the data set's ontology, a JSON object of slots with their values",
+}
+"""What can be given, each under the name of its option."""
+
+
+class UserTables:
+    """The tables of a run. Asking for one that was not given raises ProtocolError, naming ``protocol``."""
+
+    def __init__(self, protocol: str, variants: Table | None = None, ontology: Table | None = None) -> None:
+        self.protocol = protocol
+        self.hashes: dict[str, str] = {}
+        self._variants = None if variants is None else self._read("variants", variants, _variants)
+        self._ontology = None if ontology is None else self._read("ontology", ontology, _ontology)
+
+    @property
+    def variants(self) -> dict[str, list[str]]:
+        """Value -> its variants."""
+        found: dict[str, list[str]] = self._needed("variants", self._variants)
+        return found
+
+    @property
+    def ontology(self) -> dict[str, frozenset[str]]:
+        """Slot, in its canonical spelling -> the values it can have."""
+        found: dict[str, frozenset[str]] = self._needed("ontology", self._ontology)
+        return found
+
+    def has(self, name: str) -> bool:
+        """Whether a table was given."""
+        return name in self.hashes
+
+    def _needed(self, name: str, value: Any) -> Any:
+        if value is None:
+            raise ProtocolError(
+                where=f"protocol {self.protocol}",
+                expected=f"{USER_TABLES[name]}, which it cannot do without",
+                found="none",
+                remedy=f"Give it with --{name} FILE.",
+            )
+        return value
+
+    def _read(self, name: str, table: Table, shape: Any) -> Any:
+        where = f"--{name} {table}" if isinstance(table, str | PathLike) else f"--{name}"
+        value: Any = table
+        if isinstance(table, str | PathLike):
+            try:
+                value = msgspec.json.decode(Path(table).read_bytes())
+            except OSError as error:
+                told = "no such file" if isinstance(error, FileNotFoundError) else "a file that cannot be read"
+                raise ReadError(where=where, expected=USER_TABLES[name], found=told) from None
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise ReadError(where=where, expected=USER_TABLES[name], found=f"no JSON: {error}") from None
+        if not isinstance(value, Mapping):
+            raise OptionError(where=where, expected=USER_TABLES[name], found=type(value).__name__)
+        found = shape(value)
+        if not found:
+            raise OptionError(
+                where=where, expected=USER_TABLES[name], found=f"an object of {', '.join(value)[:60]!r}"
+            )
+        data = msgspec.json.encode({key: sorted(values) for key, values in found.items()}, order="sorted")
+        self.hashes[name] = hashlib.sha256(data).hexdigest()[:6]
+        return found
+
+
+def _lists(value: object) -> dict[str, list[str]]:
+    """The members that are lists of texts; nothing where one is anything else."""
+    if not isinstance(value, Mapping):
+        return {}
+    fits = all(
+        isinstance(member, list) and all(isinstance(one, str) for one in member) for member in value.values()
+    )
+    return {key: list(member) for key, member in value.items()} if fits else {}
+
+
+def _variants(value: Mapping[str, Any]) -> dict[str, list[str]]:
+    return _lists(value.get("label_maps", value))
+
+
+def _ontology(value: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for slot, values in _lists(value).items():
+        # MultiWOZ 2.0 and 2.1 write hotel-semi-area and hotel-book-people, 2.3 and 2.4 hotel-price range.
+        name = canonical(slot.replace("-semi-", "-").replace("-book-", "-book "))
+        found[name] = found.get(name, frozenset()).union(values)
+    return found
