@@ -1,6 +1,7 @@
 """Made-up systems to compare: a reference whose states grow, and predictions that lose or change some slots."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import dsteval
@@ -51,3 +52,9 @@ def compared(systems: Any = SYSTEMS, ref: Any = REF, metrics: Any = METRICS, **o
 def results(systems: dict[str, States] = SYSTEMS, ref: States = REF, **options: Any) -> dict[str, Result]:
     chosen: dict[str, Any] = {"metrics": METRICS, **options}
     return {name: dsteval.evaluate(ref, pred, name=name, **chosen) for name, pred in systems.items()}
+
+
+def lacking(result: Result, metric: str, reason: str = "no values") -> Result:
+    """The result as it is where the files do not give a metric."""
+    counts = {key: counts for key, counts in result.partition.counts.items() if key != metric}
+    return replace(result, partition=replace(result.partition, counts=counts, unavailable={metric: reason}))

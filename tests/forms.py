@@ -1,7 +1,13 @@
 """One corpus in each form that the engine reads, and cleaned for the oracle."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from dsteval.metrics import Metric
+from dsteval.outcomes.table import Outcomes
+from dsteval.pipeline.run import Run
+from dsteval.pipeline.scan import Scan
+from dsteval.readers import Source
 from naive import Corpus, RawCorpus
 from strategies import Written, WrittenCorpus
 
@@ -13,6 +19,22 @@ def sides(corpus: WrittenCorpus) -> tuple[States, States]:
     ref = {name: [turn[0] for turn in turns] for name, turns in corpus.items()}
     pred = {name: [turn[1] for turn in turns] for name, turns in corpus.items()}
     return ref, pred
+
+
+def outcomes_of(
+    corpus: WrittenCorpus,
+    name: str = "exact",
+    metrics: Iterable[Metric] = (),
+    keep: Callable[[str], bool] | None = None,
+) -> Outcomes:
+    """The table of a corpus under a protocol, its states cut down to the slots to keep."""
+    ref, pred = sides(corpus)
+    wanted = {str(metric): metric for metric in metrics}
+    scan = Scan(Run.of(name), Source.of("reference", ref), Source.of("predictions", pred), wanted)
+    comparer = scan.new_comparer(keep)
+    for dialogue, states in scan.pairs():
+        comparer.add(dialogue, states)
+    return comparer.outcomes()
 
 
 def without_null(corpus: WrittenCorpus) -> RawCorpus:

@@ -12,7 +12,8 @@ from dsteval.dialogue import Dialogue, Items, Turn, Value
 from dsteval.errors import ProtocolError
 from dsteval.outcomes.table import Outcomes
 from dsteval.outcomes.turns import Comparer
-from dsteval.pipeline.evaluation import Evaluation
+from dsteval.pipeline.run import Run
+from dsteval.pipeline.scan import Scan
 from dsteval.protocols import model as protocol
 from generated import SEED, Values, corpus, options
 from twins import every_metric
@@ -143,18 +144,18 @@ def dialogues_of(chance: Random, name: str) -> Iterator[Dialogue]:
 
 def outcomes_of(name: str, look: bool) -> Outcomes:
     """The outcomes; with ``look`` every slot is looked at, also where two states are equal."""
-    run = Evaluation(name, **options(name))
-    comparer = run.comparer(metrics=every_metric([]))
+    every = {str(metric): metric for metric in every_metric([])}
+    scan = Scan(Run.of(name, **options(name)), None, dialogues_of(Random(SEED), name), every)
     if look:
 
-        class Looking(type(run.matcher)):  # type: ignore[misc]
+        class Looking(type(scan.matcher)):  # type: ignore[misc]
             reflexive = False
 
-        tallies = {metric.extra for metric in every_metric([])} - {""}
-        comparer = Comparer(None, Looking(run.given), sorted(tallies))
-    for dialogue, prepared in run.pairs(dialogues_of(Random(SEED), name)):
-        run.compare(comparer, dialogue, prepared)
-    return comparer.outcomes()
+        extra = {metric.extra for metric in every.values()} - {""}
+        scan.comparer = Comparer(None, Looking(scan.run.tables), sorted(extra))
+    for _ in scan.compared():
+        pass
+    return scan.comparer.outcomes()
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if protocol.load(name).scope.unit == "turn"])

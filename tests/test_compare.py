@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dsteval
-from compare_samples import FEW, METRICS, REF, SYSTEMS, States, compared, noisy, results
+from compare_samples import FEW, METRICS, REF, SYSTEMS, States, compared, lacking, noisy, results
 from dsteval.analysis.comparison import Comparison, compare
 from dsteval.errors import AlignmentError, DstevalError, MetricError, OptionError
 from dsteval.metrics import total
@@ -166,14 +166,7 @@ def test_an_empty_system_is_scored_and_said() -> None:
 def test_a_metric_that_one_system_lacks() -> None:
     """Marks without values have no AGA where no reference is given."""
     held = list(results(metrics=["JGA", "AGA"]).values())
-    lacking = held[1]
-    scores = tuple(
-        score
-        if score.metric == "JGA"
-        else dsteval.Score("AGA", None, None, None, score.signature, why="no values")
-        for score in lacking.scores
-    )
-    held[1] = replace(lacking, scores=scores, counts={"JGA": lacking.counts["JGA"]})
+    held[1] = lacking(held[1], "AGA")
     found = compare(held)
     assert [one.name for one in found.systems if one["AGA"].value is None] == ["fair"]
     aga = {(one.a, one.b): one for one in found.differences if one.metric == "AGA"}
@@ -206,10 +199,9 @@ def test_resamples_without_a_value_are_said() -> None:
 
 def test_turns_may_differ_where_each_file_has_its_reference() -> None:
     held = results()
-    longer = replace(
-        held["fair"],
-        turns_per_dialogue=(held["fair"].turns_per_dialogue[0] + 1, *held["fair"].turns_per_dialogue[1:]),
-    )
+    first, *rest = held["fair"].turns_per_dialogue
+    partition = replace(held["fair"].partition, turns_per_dialogue=(first + 1, *rest))
+    longer = replace(held["fair"], partition=partition)
     with pytest.raises(AlignmentError, match=r"other numbers of turns in 1 \(d00\)"):
         compare([held["good"], longer])
 

@@ -3,7 +3,7 @@
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,16 +14,18 @@ import dsteval
 import naive
 import naive_more
 from dsteval import metrics
+from dsteval.align.coverage import Coverage
+from dsteval.align.fingerprint import Fingerprint
 from dsteval.metrics import Metric
 from dsteval.metrics.fga import INFINITE, TYPE1, distances
 from dsteval.outcomes.table import Outcomes
-from dsteval.pipeline.evaluation import Evaluation
 from dsteval.protocols import model as protocol
-from dsteval.readers import Source
-from dsteval.results.result import Result, Score, score
+from dsteval.results.partition import Partition, count
+from dsteval.results.result import Result, Score, scored
+from dsteval.stats.intervals import NO_INTERVALS
 from dsteval.values.tools.convlab import squeeze
 from dsteval.values.tools.fix_label import fix_label
-from forms import fga_json, jsonl, sides, slots_of, without_null
+from forms import fga_json, jsonl, outcomes_of, sides, slots_of, without_null
 from strategies import (
     MULTIWOZ_SLOTS,
     Update,
@@ -93,13 +95,10 @@ def assert_naive(result: Result, corpus: naive.Corpus, name: str, with_none: nai
         assert_score(result[text], metrics.parse(text), corpus, name, n_slots, with_none)
 
 
-def outcomes_of(corpus: WrittenCorpus, name: str, keep: Callable[[str], bool] | None = None) -> Outcomes:
-    ref, pred = sides(corpus)
-    run = Evaluation(name)
-    comparer = run.comparer(keep, every_metric([]))
-    for dialogue, states in run.pairs(Source.of("predictions", pred), Source.of("reference", ref)):
-        comparer.add(dialogue, states)
-    return comparer.outcomes()
+def partition_of(outcomes: Outcomes, metric: metrics.Metric) -> Partition:
+    return Partition(
+        tuple(outcomes.dialogues), outcomes.turns_each, *count([metric], outcomes), Coverage(), Fingerprint()
+    )
 
 
 def assert_every_metric(corpus: WrittenCorpus, number: float, *names: str) -> None:
@@ -178,7 +177,7 @@ def test_large_distances(corpus: WrittenCorpus) -> None:
 
 def test_trippy_takes_a_weight_that_rounds_to_one_for_an_exact_turn() -> None:
     corpus: WrittenCorpus = {"d": [({"hotel-area": "north"}, {})] * 100}
-    outcomes = outcomes_of(corpus, "fga-trippy")
+    outcomes = outcomes_of(corpus, "fga-trippy", every_metric([]))
     type_1 = [t for t, x in enumerate(distances(outcomes, "trippy")) if x == TYPE1]
     assert type_1 == [0, 39, 78]
     wanted = [m for m in every_metric() if m.name in ("FGA", "TurnMatch")]
@@ -188,7 +187,7 @@ def test_trippy_takes_a_weight_that_rounds_to_one_for_an_exact_turn() -> None:
 
 @given(st.one_of(literal_corpora(), long_corpora()))
 def test_error_distances(corpus: WrittenCorpus) -> None:
-    outcomes = outcomes_of(corpus, "fga-official")
+    outcomes = outcomes_of(corpus, "fga-official", every_metric([]))
     for variant in VARIANTS:
         expected: list[int] = []
         for dialogue in prepared(corpus, "fga-official"):
@@ -199,7 +198,7 @@ def test_error_distances(corpus: WrittenCorpus) -> None:
 
 @given(corpora())
 def test_every_official_type_1_is_a_strict_type_1(corpus: WrittenCorpus) -> None:
-    outcomes = outcomes_of(corpus, "exact")
+    outcomes = outcomes_of(corpus, "exact", every_metric([]))
     official, strict = (distances(outcomes, variant) == TYPE1 for variant in ("official", "strict"))
     assert (strict | ~official).all()
 
@@ -296,12 +295,12 @@ def assert_slices(corpus: WrittenCorpus, name: str, data: st.DataObject) -> None
     domains = sorted({slot.partition("-")[0] for slot in slots})
     one, domain = data.draw(st.sampled_from(slots or ["-"])), data.draw(st.sampled_from(domains or ["-"]))
     for keep in (lambda slot: slot == one, lambda slot: slot.partition("-")[0] == domain):
-        outcomes = outcomes_of(corpus, name, keep).with_scope(30)
+        outcomes = outcomes_of(corpus, name, every_metric([]), keep).with_scope(30)
         cut, cut_labelled = naive.restrict(whole, keep), naive.restrict(labelled(corpus, name), keep)
         assert slots_of(cut) <= set(outcomes.slots)
         for typed in (metric for metric in every_metric([0.5]) if len(metric.given) < 2):
             metric = typed.resolve(protocol.load(name).metrics.parameters.get(typed.name, {}))
-            found = score(metric, str(typed), metrics.total(metric.count(outcomes)), "")
+            (found,) = scored(partition_of(outcomes, metric), {str(typed): metric}, (), NO_INTERVALS)
             assert_score(found, typed, cut, name, 30, cut_labelled)
 
 

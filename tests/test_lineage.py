@@ -15,22 +15,12 @@ from dsteval.metrics.fga import TYPE1, distances
 from dsteval.metrics.origin_errors import KIND
 from dsteval.outcomes.lineage import ENDS, KINDS, LIVED, Lineage, lineage, unavailable_reason
 from dsteval.outcomes.table import ABSENT, UNKNOWN, Outcomes
-from dsteval.pipeline.evaluation import Evaluation
-from dsteval.readers import Source
+from dsteval.outcomes.turns import Comparer
 from dsteval.values.matchers import PreparedValue
-from forms import sides, without_null
+from forms import outcomes_of, sides, without_null
 from strategies import Written, WrittenCorpus, corpora, literal_corpora, long_corpora
 
 Told = tuple[int, str, int, int, str, str, frozenset[str] | None, frozenset[str] | None]
-
-
-def outcomes_of(corpus: WrittenCorpus, name: str = "exact") -> Outcomes:
-    ref, pred = sides(corpus)
-    run = Evaluation(name)
-    comparer = run.comparer()
-    for dialogue, states in run.pairs(Source.of("predictions", pred), Source.of("reference", ref)):
-        comparer.add(dialogue, states)
-    return comparer.outcomes()
 
 
 def values(value: PreparedValue) -> frozenset[str]:
@@ -186,7 +176,7 @@ def test_errors_do_not_cross_dialogues() -> None:
 def test_no_error_at_all() -> None:
     turns: list[tuple[Written, Written]] = [({"hotel-area": "north"}, {"hotel-area": "north"})]
     assert len(lineage(outcomes_of({"a": turns}))) == 0
-    assert len(lineage(Evaluation().comparer().outcomes())) == 0
+    assert len(lineage(Comparer().outcomes())) == 0
 
 
 def test_marks_have_lineage_without_kinds() -> None:

@@ -16,10 +16,10 @@ import dsteval
 from dsteval import metrics
 from dsteval.errors import MetricError, OptionError
 from dsteval.metrics import Metric
+from dsteval.outcomes.extra_columns import EXTRA_COLUMNS
 from dsteval.outcomes.table import Outcomes
-from dsteval.pipeline.evaluation import Evaluation
-from dsteval.readers import Source
-from forms import sides
+from dsteval.outcomes.turns import Comparer
+from forms import outcomes_of, sides
 from strategies import Written, WrittenCorpus, corpora
 from twins import TWINS, every_metric, turn_metrics
 
@@ -78,13 +78,8 @@ CORPUS: WrittenCorpus = {
 }
 
 
-def outcomes_of(corpus: WrittenCorpus) -> Outcomes:
-    ref, pred = sides(corpus)
-    run = Evaluation("exact")
-    comparer = run.comparer(metrics=EVERY)
-    for dialogue, states in run.pairs(Source.of("predictions", pred), Source.of("reference", ref)):
-        comparer.add(dialogue, states)
-    return comparer.outcomes().with_scope(30)
+def table_of(corpus: WrittenCorpus) -> Outcomes:
+    return outcomes_of(corpus, metrics=EVERY).with_scope(30)
 
 
 def padded(columns: npt.NDArray[Any], width: int) -> npt.NDArray[Any]:
@@ -137,8 +132,8 @@ def test_order_does_not_matter(corpus: WrittenCorpus, chance: random.Random) -> 
 @given(corpora(), st.integers(0, 4))
 def test_counts_of_parts_add_up_to_the_whole(corpus: WrittenCorpus, cut: int) -> None:
     items = [*corpus.items()]
-    parts = [outcomes_of(dict(part)) for part in (items[:cut], items[cut:]) if part]
-    whole = outcomes_of(corpus)
+    parts = [table_of(dict(part)) for part in (items[:cut], items[cut:]) if part]
+    whole = table_of(corpus)
     for metric in EVERY:
         counts = metric.count(whole)
         pieces = [metric.count(part) for part in parts]
@@ -164,7 +159,7 @@ def test_values_are_within_bounds(corpus: WrittenCorpus) -> None:
 
 @per_metric
 def test_value_takes_leading_axes(metric: Metric) -> None:
-    counts = metric.count(outcomes_of(CORPUS))
+    counts = metric.count(table_of(CORPUS))
     # Resamples of a bootstrap: draws of dialogues, summed.
     draws = np.array([[[1, 1, 1, 1], [2, 0, 1, 1]], [[0, 0, 3, 1], [0, 0, 0, 0]]])
     stacked = draws @ counts
@@ -179,7 +174,7 @@ def test_value_takes_leading_axes(metric: Metric) -> None:
 
 @per_metric
 def test_zeros_on_the_right_change_nothing(metric: Metric) -> None:
-    sums = metrics.total(metric.count(outcomes_of(CORPUS)))
+    sums = metrics.total(metric.count(table_of(CORPUS)))
     wider = metric.value(padded(sums, sums.shape[-1] + 20))
     assert abs(float(wider) - float(metric.value(sums))) <= 1e-15
 
@@ -221,7 +216,7 @@ def test_a_perfect_prediction_is_the_best(metric: Metric) -> None:
 
 @per_metric
 def test_no_dialogue_is_nan(metric: Metric) -> None:
-    nothing = metrics.total(metric.count(Evaluation("exact").comparer(metrics=EVERY).outcomes().with_scope(30)))
+    nothing = metrics.total(metric.count(Comparer(extra=list(EXTRA_COLUMNS)).outcomes().with_scope(30)))
     assert math.isnan(metric.value(nothing))
 
 
@@ -303,7 +298,7 @@ def test_pickles(metric: Metric) -> None:
     assert again == metric
     assert hash(again) == hash(metric)
     assert str(again) == str(metric)
-    outcomes = outcomes_of(CORPUS)
+    outcomes = table_of(CORPUS)
     assert (again.count(outcomes) == metric.count(outcomes)).all()
 
 

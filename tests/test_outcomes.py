@@ -9,19 +9,8 @@ from hypothesis import strategies as st
 import naive
 from dsteval.analysis.explanation import TurnLine, explain
 from dsteval.outcomes.table import ABSENT, EXACT, FIRST, PRED_IS_PREVIOUS_REF, Outcomes
-from dsteval.pipeline.evaluation import Evaluation
-from dsteval.readers import Source
-from forms import sides, without_null
+from forms import outcomes_of, sides, without_null
 from strategies import WrittenCorpus, corpora, long_corpora
-
-
-def outcomes_of(corpus: WrittenCorpus) -> Outcomes:
-    ref, pred = sides(corpus)
-    run = Evaluation("exact")
-    comparer = run.comparer()
-    for dialogue, states in run.pairs(Source.of("predictions", pred), Source.of("reference", ref)):
-        comparer.add(dialogue, states)
-    return comparer.outcomes()
 
 
 def value_sets(outcomes: Outcomes, number: int) -> frozenset[str]:

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dsteval
+from compare_samples import lacking
 from dsteval.analysis.lambda_curve import LAMBDAS
 from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
 from dsteval.errors import AlignmentError, MetricError, OptionError
@@ -136,13 +137,9 @@ def test_order_of_systems_does_not_matter() -> None:
 def replace_order(result: Result, seed: int) -> Result:
     """The same result with its dialogues in another order."""
     order = Random(seed).sample(range(len(result.dialogues)), len(result.dialogues))
-    return replace(
-        result,
-        dialogues=tuple(result.dialogues[row].upper() + ".json" for row in order),
-        turns_per_dialogue=tuple(result.turns_per_dialogue[row] for row in order),
-        counts={text: counts[order] for text, counts in result.counts.items()},
-        outcomes=None,
-    )
+    moved = result.partition.rows(order, result.coverage)
+    names = tuple(name.upper() + ".json" for name in moved.dialogues)
+    return replace(result, partition=replace(moved, dialogues=names), outcomes=None)
 
 
 def test_variants() -> None:
@@ -222,7 +219,7 @@ def test_undefined_metrics() -> None:
     told = discriminative_power(results)
     assert (told.metrics[1].compared, told.metrics[1].share) == (0, None)
     assert "AGA: undefined in every resample" in to_md(resample_tables(ranks)[0])
-    gone = [replace(results[0], counts={"JGA": results[0].counts["JGA"]}), results[1]]
+    gone = [lacking(results[0], "AGA"), results[1]]
     assert over_resamples(gone).metrics[1].note == "undefined for a, b"
 
 
@@ -328,7 +325,7 @@ def test_what_cannot_stand_side_by_side() -> None:
     part = scored(REF, {"c": {"d": REF["d"]}}, missing="skip")
     with pytest.raises(AlignmentError, match=r"the same dialogues and turns, found 1 that only one has \(e\)"):
         discriminative_power([one, *part])
-    shorter = replace(other, turns_per_dialogue=(3, 2))
+    shorter = replace(other, partition=replace(other.partition, turns_per_dialogue=(3, 2)))
     with pytest.raises(AlignmentError, match="found turns of d: 4 and 3"):
         over_resamples([one, shorter])
     with pytest.raises(MetricError, match="AGA"):

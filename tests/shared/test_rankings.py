@@ -179,16 +179,7 @@ def test_two_labels(shared: Path) -> None:
 
 def part(results: Sequence[Result], rows: Sequence[int]) -> list[Result]:
     """The results on some of their dialogues."""
-    return [
-        replace(
-            one,
-            dialogues=tuple(one.dialogues[row] for row in rows),
-            turns_per_dialogue=tuple(one.turns_per_dialogue[row] for row in rows),
-            counts={text: counts[np.array(rows)] for text, counts in one.counts.items()},
-            outcomes=None,
-        )
-        for one in results
-    ]
+    return [replace(one, partition=one.partition.rows(rows, one.coverage), outcomes=None) for one in results]
 
 
 def damaged(states: States, chance: Random, rate: float, lasting: bool) -> States:

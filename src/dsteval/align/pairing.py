@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
+import msgspec
+
+from dsteval.align.coverage import Coverage, Policy
 from dsteval.align.fingerprint import Fingerprint
 from dsteval.align.id_advice import no_overlap
 from dsteval.dialogue import Dialogue, Side, Turn, canonical_id, written_states
-from dsteval.errors import AlignmentError, OptionError, first_few, unknown
+from dsteval.errors import AlignmentError, first_few
 from dsteval.protocols.model import Scope
 
-__all__ = ["Aligner", "Coverage", "Extra", "Missing", "Policy", "user_turns"]
-
-
-@dataclass
-class Coverage:
-    """Which dialogues and turns of the reference were scored, and which have no partner.
-
-    ``missing`` are reference dialogues without prediction, ``extra`` predicted dialogues without reference,
-    ``left_out`` those that the protocol, or --missing skip, leaves out. ``differs`` counts the turns where the
-    reference given separately and the one inside the predictions' file are not the same.
-    """
-
-    ref_dialogues: int = 0
-    scored_dialogues: int = 0
-    ref_turns: int = 0
-    scored_turns: int = 0
-    missing: list[str] = field(default_factory=list)
-    extra: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    differs: int = 0
-    lengths: list[str] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, object]:
-        """The block ``coverage`` of the JSON."""
-        return {
-            "ref_dialogues": self.ref_dialogues,
-            "scored_dialogues": self.scored_dialogues,
-            "ref_turns": self.ref_turns,
-            "scored_turns": self.scored_turns,
-            "missing": self.missing,
-            "extra": self.extra,
-            "left_out": self.left_out,
-        }
+__all__ = ["Aligner", "user_turns"]
 
 
 def user_turns(keys: list[int]) -> list[int] | None:
@@ -60,84 +30,60 @@ def user_turns(keys: list[int]) -> list[int] | None:
     return list(range(count)) if keys == list(range(0, 2 * count, 2)) else None
 
 
-StatesOf = Callable[[Dialogue], list[Any]]
-"""Prepares the reference states of a dialogue, to tell whether two references differ."""
-
-
-Missing: TypeAlias = Literal["error", "empty", "skip"]
-Extra: TypeAlias = Literal["error", "ignore"]
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What is done where one side lacks what the other has.
-
-    ``missing``: a reference dialogue without prediction, or without some of its turns, is an ``error``, is scored
-    as ``empty``, or is left out and named (``skip``). ``extra``: a predicted dialogue without reference is an
-    ``error`` or ignored and named.
-    """
-
-    missing: Missing = "error"
-    extra: Extra = "error"
-
-    def __post_init__(self) -> None:
-        for option, value, taken in (("missing", self.missing, Missing), ("extra", self.extra, Extra)):
-            if value not in get_args(taken):
-                raise OptionError(unknown(f"value of --{option}", value, list(get_args(taken))))
-
-
 class Aligner:
     """Yields dialogues that carry both sides, and raises at the end if any had no partner.
 
-    ``leaves_out`` tells which reference dialogues are no part of the data for the protocol; ``dropped`` are their
-    keys. ``coverage`` and ``fingerprint`` are complete once the iteration is.
+    ``ref_states`` prepares a reference, to tell whether two of them differ. ``leaves_out`` tells which reference
+    dialogues are no part of the data for the protocol. ``coverage`` and ``fingerprint`` are complete once the
+    iteration is.
     """
 
     def __init__(
         self,
         scope: Scope,
-        ref_states: StatesOf,
-        source: str = "",
-        policy: Policy | None = None,
-        leaves_out: Callable[[Dialogue], bool] | None = None,
+        ref_states: Callable[[Dialogue], list[Any]],
+        source: str,
+        ref_source: str,
+        policy: Policy,
+        leaves_out: Callable[[Dialogue], bool],
     ) -> None:
         self.coverage = Coverage()
         self.fingerprint = Fingerprint()
-        self.source = source
-        self.ref_source = "reference"
-        self.policy = policy or Policy()
-        self._leave_out = {canonical_id(name) for name in scope.leave_out}
-        self._leaves_out = leaves_out or (lambda dialogue: False)
-        self.dropped: set[str] = set()
+        self.policy = policy
+        self._source, self._ref_source = source, ref_source
+        self._scope = scope
+        self._leave_out = set(map(canonical_id, scope.leave_out))
+        self._leaves_out = leaves_out
         self._ref_states = ref_states
-        self._gaps: list[tuple[str, list[int], list[int] | None]] = []
-        self._lengths: list[tuple[str, int, int]] = []
-        self._bare: dict[Side, list[str]] = {"ref": [], "pred": []}
-        self._read: list[str] = []
-        self._ref_ids: list[str] = []
-        self._empty: list[str] = []
-        self._left_out_why = scope.leave_out_why
+        self._ids: dict[Side, list[str]] = {"ref": [], "pred": []}
         self._alone = False
-        self._seen: set[str] = set()
+        # What is wrong, told at the end: turn numbers with gaps (and what they should be), other numbers of turns,
+        # dialogues without a side, dialogues without turns.
+        self._gaps: list[tuple[str, list[int], list[int] | None]] = []
+        self._lengths: list[str] = []
+        self._without: dict[Side, list[str]] = {"ref": [], "pred": []}
+        self._empty: list[str] = []
 
-    def pair(self, pred: Iterable[Dialogue], ref: Iterable[Dialogue] | None = None) -> Iterator[Dialogue]:
+    def pair(self, ref: Iterable[Dialogue] | None, pred: Iterable[Dialogue]) -> Iterator[Dialogue]:
         """Pair by dialogue id and turn number; without ``ref`` each dialogue must carry its own reference."""
-        references = None if ref is None else self._index(ref)
+        references = {} if ref is None else self._index(ref)
+        dropped, seen = set(self.coverage.dropped), set[str]()
         for dialogue in pred:
-            self._read.append(dialogue.id)
+            self._ids["pred"].append(dialogue.id)
             self._alone |= dialogue.alone
-            key = canonical_id(dialogue.id)
-            self._check_twice(key, dialogue.id, "predictions")
-            if key in self.dropped:
+            key = self._key(dialogue, seen, "predictions")
+            if key in dropped:
                 continue
-            paired = self._own(dialogue) if references is None else self._with(dialogue, references.pop(key, None))
-            if paired is None or not self._has_turns(paired):
+            paired = self._own(dialogue) if ref is None else self._with(references.pop(key, None), dialogue)
+            if paired is None:
                 continue
-            if self.policy.missing != "error" and _is_bare(paired):
+            if not paired.turns:
+                self._empty.append(paired.id)
+            elif self.policy.missing != "error" and _lacks_prediction(paired):
                 yield from self._missing(key, paired)
-            elif self._predicted(paired):
+            elif _has_correctness(paired) or self._complete(paired, "pred"):
                 yield from self._scored(key, paired)
-        for key, reference in (references or {}).items():
+        for key, reference in references.items():
             yield from self._missing(key, reference)
         self._check()
 
@@ -156,142 +102,134 @@ class Aligner:
         yield dialogue
 
     def _index(self, ref: Iterable[Dialogue]) -> dict[str, Dialogue]:
+        """The reference's dialogues by the key of their id."""
         references: dict[str, Dialogue] = {}
-        for dialogue in ref:
-            key = canonical_id(dialogue.id)
-            self._ref_ids.append(dialogue.id)
-            self._check_twice(key, dialogue.id, "reference")
-            if not self._number(dialogue):
+        seen: set[str] = set()
+        for written in ref:
+            self._ids["ref"].append(written.id)
+            key = self._key(written, seen, "reference")
+            dialogue = self._numbered(written)
+            if dialogue is None:
                 continue
-            if dialogue.turns and not written_states(dialogue, "ref"):
-                self._bare["ref"].append(_first_bare(dialogue, "ref"))
+            self._complete(dialogue, "ref")
             self._count_reference(dialogue)
             if self._leaves_out(dialogue):
-                self.dropped.add(key)
+                self.coverage.dropped.append(key)
                 self.coverage.left_out.append(dialogue.id)
             else:
                 references[key] = dialogue
-        self._seen.clear()
-        self._check_gaps(len(self._ref_ids), self.ref_source)
-        self._check_bare("ref", "", self.ref_source)
+        self._check_gaps(self._ref_source, len(self._ids["ref"]))
+        self._check_without("ref", self._ref_source)
         return references
 
-    def _check_twice(self, key: str, written: str, where: str) -> None:
-        if key in self._seen:
+    def _key(self, dialogue: Dialogue, seen: set[str], side: str) -> str:
+        """The key of a dialogue that has not been seen."""
+        key = canonical_id(dialogue.id)
+        if key in seen:
             raise AlignmentError(
-                where=f"{self.source}, {where}" if self.source else where,
+                where=f"{self._source}, {side}" if self._source else side,
                 expected="each dialogue once",
-                found=f"{written!r} twice (ids are compared without .json, in any case)",
+                found=f"{dialogue.id!r} twice (ids are compared without .json, in any case)",
                 remedy="Keep one of them.",
             )
-        self._seen.add(key)
+        seen.add(key)
+        return key
 
     def _count_reference(self, dialogue: Dialogue) -> None:
-        self.fingerprint.add(dialogue)
         self.coverage.ref_dialogues += 1
         self.coverage.ref_turns += len(dialogue.turns)
+        if not _has_correctness(dialogue):
+            self.fingerprint.add(dialogue)
 
-    def _number(self, dialogue: Dialogue) -> bool:
-        """Number the user turns 0, 1, 2, ...; False, and noted, where the keys do not allow it."""
-        if dialogue.gaps:
-            return True
+    def _numbered(self, dialogue: Dialogue) -> Dialogue | None:
+        """The dialogue with user turns 0, 1, 2, ...; None, and noted, where its keys do not allow it."""
         keys = [turn.number for turn in dialogue.turns]
-        numbers = user_turns(keys)
+        numbers = keys if dialogue.gaps else user_turns(keys)
         if numbers is None:
             self._gaps.append((dialogue.id, keys, None))
-            return False
-        if numbers is not keys:
-            for turn, number in zip(dialogue.turns, numbers, strict=True):
-                turn.number = number
-        return True
+            return None
+        if numbers is keys:
+            return dialogue
+        turns = [
+            msgspec.structs.replace(turn, number=number)
+            for turn, number in zip(dialogue.turns, numbers, strict=True)
+        ]
+        return msgspec.structs.replace(dialogue, turns=turns)
 
-    def _own(self, dialogue: Dialogue) -> Dialogue | None:
-        """A dialogue whose file holds both sides; a bit file has no reference, and its turns are counted."""
-        if not self._number(dialogue):
+    def _own(self, written: Dialogue) -> Dialogue | None:
+        """A dialogue whose file holds both sides; right/wrong marks have no reference, but turns to count."""
+        dialogue = self._numbered(written)
+        if dialogue is None or not (_has_correctness(dialogue) or self._complete(dialogue, "ref")):
             return None
-        if dialogue.turns and dialogue.turns[0].correctness is not None:
-            self.coverage.ref_dialogues += 1
-            self.coverage.ref_turns += len(dialogue.turns)
-        elif dialogue.turns and not written_states(dialogue, "ref"):
-            self._bare["ref"].append(_first_bare(dialogue, "ref"))
-            return None
-        else:
-            self._count_reference(dialogue)
+        self._count_reference(dialogue)
         return dialogue
 
-    def _has_turns(self, dialogue: Dialogue) -> bool:
-        if not dialogue.turns:
-            self._empty.append(dialogue.id)
-        return bool(dialogue.turns)
-
-    def _predicted(self, dialogue: Dialogue) -> bool:
-        if dialogue.turns and dialogue.turns[0].correctness is not None:
+    def _complete(self, dialogue: Dialogue, side: Side) -> bool:
+        """Whether every turn has a side; noted where not."""
+        if not dialogue.turns or written_states(dialogue, side):
             return True
-        if not dialogue.turns or written_states(dialogue, "pred"):
-            return True
-        self._bare["pred"].append(_first_bare(dialogue, "pred"))
+        lacking = (turn.number for turn in dialogue.turns if (turn.ref if side == "ref" else turn.pred) is None)
+        first = next(lacking, None)
+        self._without[side].append(dialogue.id if first is None else f"{dialogue.id} from turn {first}")
         return False
 
-    def _with(self, dialogue: Dialogue, ref: Dialogue | None) -> Dialogue | None:
+    def _with(self, ref: Dialogue | None, pred: Dialogue) -> Dialogue | None:
         if ref is None:
-            self.coverage.extra.append(dialogue.id)
+            self.coverage.extra.append(pred.id)
             return None
-        numbers = [turn.number for turn in ref.turns]
-        keys = [turn.number for turn in dialogue.turns]
-        straight = keys == numbers or user_turns(keys) == numbers
-        if not straight:
-            return self._uneven(dialogue, ref, keys, numbers)
-        if written_states(dialogue, "ref"):
-            pairs = zip(self._ref_states(ref), self._ref_states(dialogue), strict=True)
+        numbers, keys = ([turn.number for turn in side.turns] for side in (ref, pred))
+        if keys != numbers and user_turns(keys) != numbers:
+            return self._uneven(ref, pred, numbers, keys)
+        if written_states(pred, "ref"):
+            pairs = zip(self._ref_states(ref), self._ref_states(pred), strict=True)
             self.coverage.differs += sum(a != b for a, b in pairs)
-        return _filled(ref, dict(zip(numbers, dialogue.turns, strict=True)), dialogue)
+        return _filled(ref, dict(zip(numbers, pred.turns, strict=True)), pred)
 
-    def _uneven(self, dialogue: Dialogue, ref: Dialogue, keys: list[int], numbers: list[int]) -> Dialogue | None:
+    def _uneven(self, ref: Dialogue, pred: Dialogue, numbers: list[int], keys: list[int]) -> Dialogue | None:
         """A prediction whose turns are not the reference's: an error, left out, or filled with empty states."""
-        told = f"{dialogue.id}: reference {len(numbers)} turns, predicted {len(keys)}"
+        lengths = f"{pred.id}: reference {len(numbers)} turns, predicted {len(keys)}"
         # Keys 0, 2, 4 of a file with holes may count utterances or user turns: that is not for us to guess.
-        clear = dialogue.keyed and set(keys) < set(numbers) and (len(keys) < 2 or user_turns(keys) in (None, keys))
+        clear = pred.keyed and set(keys) < set(numbers) and (len(keys) < 2 or user_turns(keys) in (None, keys))
         if self.policy.missing == "empty" and clear:
-            self.coverage.lengths.append(told)
-            return _filled(ref, dict(zip(keys, dialogue.turns, strict=True)), dialogue)
+            self.coverage.lengths.append(lengths)
+            return _filled(ref, dict(zip(keys, pred.turns, strict=True)), pred)
         if self.policy.missing == "skip":
-            self.coverage.lengths.append(told)
-            self.coverage.left_out.append(dialogue.id)
+            self.coverage.lengths.append(lengths)
+            self.coverage.left_out.append(pred.id)
         elif len(keys) == len(numbers):
-            self._gaps.append((dialogue.id, keys, numbers if ref.gaps else None))
+            self._gaps.append((pred.id, keys, numbers if ref.gaps else None))
         else:
-            self._lengths.append((dialogue.id, len(numbers), len(keys)))
+            self._lengths.append(lengths)
         return None
 
     def _check(self) -> None:
         """Raise what stands between the two sides, all dialogues of a kind in one message."""
-        self._check_gaps(len(self._read), self.source)
-        self._check_bare("ref", "Give the reference with --ref.", self.source)
-        self._check_bare("pred", "Give the tracker's output as FILE, the reference with --ref.", self.source)
+        read, coverage = len(self._ids["pred"]), self.coverage
+        self._check_gaps(self._source, read)
+        self._check_without("ref", self._source, "Give the reference with --ref.")
+        self._check_without("pred", self._source, "Give the tracker's output as FILE, the reference with --ref.")
         if self._lengths:
-            listed = [f"{name}: reference {r} turns, predicted {p}" for name, r, p in self._lengths]
             raise AlignmentError(
-                where=self.source,
+                where=self._source,
                 expected="as many predicted turns as the reference has",
-                found="; ".join(listed[:3]),
-                extent=f"{len(listed)} of {self.coverage.ref_dialogues} dialogues",
+                found="; ".join(self._lengths[:3]),
+                extent=f"{len(self._lengths)} of {coverage.ref_dialogues} dialogues",
                 remedy="Write a state for every user turn, or leave these dialogues out with --missing skip.",
             )
         self._check_partners()
         if self._empty:
             raise AlignmentError(
-                where=self.source,
+                where=self._source,
                 expected="a turn in every dialogue",
-                found=f"none in {len(self._empty)} of {len(self._read)} ({first_few(self._empty)})",
+                found=f"none in {len(self._empty)} of {read} ({first_few(self._empty)})",
                 remedy="Leave such dialogues out of the file.",
             )
-        if not self.coverage.scored_turns:
-            found, left = "none", self.coverage.left_out
-            if left:
-                found = f"only {first_few(left)}, left out: {self._left_out_why or 'as asked'}"
-            raise AlignmentError(where=self.source, expected="at least one turn to score", found=found)
+        if not coverage.scored_turns:
+            why = self._scope.leave_out_why or "as asked"
+            found = f"only {first_few(coverage.left_out)}, left out: {why}" if coverage.left_out else "none"
+            raise AlignmentError(where=self._source, expected="at least one turn to score", found=found)
 
-    def _check_gaps(self, total: int, source: str) -> None:
+    def _check_gaps(self, source: str, total: int) -> None:
         if self._gaps:
             name, keys, numbers = self._gaps[0]
             usual = "0, 1, 2, ... or, counting all utterances, 0, 2, 4, ..."
@@ -303,68 +241,65 @@ class Aligner:
                 remedy="Number the user turns without gaps, or fill them with --missing empty.",
             )
 
-    def _check_bare(self, side: Side, remedy: str, source: str) -> None:
-        bare = self._bare[side]
-        if bare:
-            name = "reference" if side == "ref" else "predicted"
+    def _check_without(self, side: Side, source: str, remedy: str = "") -> None:
+        without = self._without[side]
+        if without:
+            total = len(self._ids["pred"] or self._ids["ref"])
             raise AlignmentError(
                 where=source,
-                expected=f"a {name} state at every turn",
-                found=f"{len(bare)} of {len(self._read or self._ref_ids)} dialogues without ({first_few(bare)})",
+                expected=f"a {'reference' if side == 'ref' else 'predicted'} state at every turn",
+                found=f"{len(without)} of {total} dialogues without ({first_few(without)})",
                 remedy=remedy,
             )
 
     def _check_partners(self) -> None:
-        if self._ref_ids and self._read and len(self.coverage.missing) == len(self._ref_ids):
-            raise no_overlap(self.source, self._ref_ids, self._read)
+        ref, pred = self._ids["ref"], self._ids["pred"]
+        if ref and pred and len(self.coverage.missing) == len(ref):
+            raise no_overlap(self._source, ref, pred)
         missing = self.coverage.missing if self.policy.missing == "error" else []
         extra = self.coverage.extra if self.policy.extra == "error" else []
-        if not missing and not extra:
-            return
-        if self._alone:
+        if self._alone and (missing or extra):
             raise AlignmentError(
-                where=self.source,
+                where=self._source,
                 expected="as many instances as the reference has: the position is the key",
-                found=f"{len(self._read)} against {len(self._ref_ids)}",
+                found=f"{len(pred)} against {len(ref)}",
             )
         found, remedies = [], []
-        if missing:
-            total = self.coverage.ref_dialogues
-            found.append(
-                f"{len(missing)} of {total} reference dialogues without prediction ({first_few(missing)})"
+        for names, total, lacks, remedy in (
+            (
+                missing,
+                self.coverage.ref_dialogues,
+                "reference dialogues without prediction",
+                "score the missing ones as empty with --missing empty, or leave them out with skip",
+            ),
+            (extra, len(pred), "predicted dialogues without reference", "ignore the others with --extra ignore"),
+        ):
+            if names:
+                found.append(f"{len(names)} of {total} {lacks} ({first_few(names)})")
+                remedies.append(remedy)
+        if found:
+            raise AlignmentError(
+                where=self._source,
+                expected="the same dialogues on both sides",
+                found=" and ".join(found),
+                remedy=f"Check that both are of one split, or {'; '.join(remedies)}.",
             )
-            remedies.append("score the missing ones as empty with --missing empty, or leave them out with skip")
-        if extra:
-            found.append(
-                f"{len(extra)} of {len(self._read)} predicted dialogues without reference ({first_few(extra)})"
-            )
-            remedies.append("ignore the others with --extra ignore")
-        remedy = "; ".join(remedies)
-        raise AlignmentError(
-            where=self.source,
-            expected="the same dialogues on both sides",
-            found=" and ".join(found),
-            remedy=f"Check that both are of one split, or {remedy}.",
-        )
 
 
-def _is_bare(dialogue: Dialogue) -> bool:
+def _has_correctness(dialogue: Dialogue) -> bool:
+    """Whether a dialogue holds right/wrong marks."""
+    return bool(dialogue.turns) and dialogue.turns[0].correctness is not None
+
+
+def _lacks_prediction(dialogue: Dialogue) -> bool:
     """Whether no turn has a prediction, as in a dialogue in which a tracker failed."""
     return all(
         turn.pred is None and turn.pred_frames is None and turn.correctness is None for turn in dialogue.turns
     )
 
 
-def _listed(numbers: list[int]) -> str:
+def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:8])) + (", ..." if len(numbers) > 8 else "")
-
-
-def _first_bare(dialogue: Dialogue, side: Side) -> str:
-    """The dialogue and the first of its turns that lacks a side."""
-    for turn in dialogue.turns:
-        if (turn.ref if side == "ref" else turn.pred) is None:
-            return f"{dialogue.id} from turn {turn.number}"
-    return dialogue.id
 
 
 def _filled(ref: Dialogue, predicted: dict[int, Turn], pred: Dialogue | None = None) -> Dialogue:
@@ -372,25 +307,22 @@ def _filled(ref: Dialogue, predicted: dict[int, Turn], pred: Dialogue | None = N
     turns = []
     for turn in ref.turns:
         guess = predicted.get(turn.number) or Turn(turn.number, pred=[])
-        turns.append(_merge(turn, guess))
+        turns.append(
+            Turn(
+                number=turn.number,
+                ref=turn.ref,
+                pred=guess.pred,
+                system=guess.system if turn.system is None else turn.system,
+                user=guess.user if turn.user is None else turn.user,
+                ref_frames=turn.ref_frames,
+                pred_frames=guess.pred_frames,
+                correctness=guess.correctness,
+                pred_update=guess.pred_update,
+                choices=guess.choices,
+            )
+        )
     sides: dict[Side, Dialogue | None] = {"ref": ref, "pred": pred}
     updates = tuple(side for side, source in sides.items() if source is not None and side in source.updates)
     doubles = ref.doubles or (pred is not None and pred.doubles)
     forced = pred is not None and pred.forced
     return Dialogue((pred or ref).id, turns, doubles, updates, ref.gaps, ref.alone, forced=forced)
-
-
-def _merge(ref: Turn, pred: Turn) -> Turn:
-    """One turn with the reference of the first and the prediction of the second."""
-    return Turn(
-        number=ref.number,
-        ref=ref.ref,
-        pred=pred.pred,
-        system=ref.system if ref.system is not None else pred.system,
-        user=ref.user if ref.user is not None else pred.user,
-        ref_frames=ref.ref_frames,
-        pred_frames=pred.pred_frames,
-        correctness=pred.correctness,
-        pred_update=pred.pred_update,
-        choices=pred.choices,
-    )

@@ -15,18 +15,19 @@ from dsteval.analysis.differences import TESTS, Difference, Shared, differences
 from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, unknown
 from dsteval.metrics import Metric, parse
-from dsteval.pipeline.evaluation import Settings, evaluate
+from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import Input, check_names, open_input, read_references
+from dsteval.pipeline.run import Settings
 from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
 from dsteval.results import html
-from dsteval.results.aligned import beside, check_alike, signature_parts
-from dsteval.results.result import Result, document
+from dsteval.results.aligned import beside, check_alike
+from dsteval.results.result import Result, document, signed
 from dsteval.results.saved import is_saved, load, recounted
 from dsteval.stats.bootstrap import TOLERANCE
 from dsteval.stats.intervals import NO_INTERVALS, Intervals
 
-__all__ = ["ALPHA", "BASELINES", "TESTS", "Comparison", "Difference", "compare", "intervals_of"]
+__all__ = ["ALPHA", "BASELINES", "TESTS", "Comparison", "Difference", "compare"]
 
 _Reference: TypeAlias = "Source | list[Dialogue]"
 
@@ -106,16 +107,6 @@ def _line(one: Difference, width: int) -> str:
     return f"{head}  {scale * one.difference:+.2f}{between}{p}"
 
 
-def intervals_of(settings: Settings) -> Intervals:
-    """How intervals are made by these settings. Raises OptionError for values that make no sense."""
-    return Intervals(
-        settings.get("ci", 0.95),
-        settings.get("resamples", 1000),
-        settings.get("seed", 12345),
-        settings.get("interval", "percentile"),
-    )
-
-
 def compare(
     systems: Mapping[str, Input | Result] | Sequence[Result],
     ref: Input | None = None,
@@ -148,7 +139,7 @@ def compare(
     odd = sorted(set(settings) - set(Settings.__annotations__))
     if odd:
         raise OptionError(unknown("option", odd[0], list(Settings.__annotations__)))
-    intervals = intervals_of(settings)
+    intervals = Intervals.of_settings(settings)
     for word, kind, known in ((test, "test", TESTS), *((one, "baseline", tuple(BASELINES)) for one in baselines)):
         if word not in known:
             raise OptionError(unknown(kind, word, known))
@@ -286,33 +277,26 @@ def _part(result: Result, order: Sequence[str], note: str) -> Result:
     rows = np.array([place[key] for key in order])
     if not note and np.array_equal(rows, np.arange(len(place))):
         return result
-    chosen = {id(counts): counts[rows] for counts in result.counts.values()}
-    turns = tuple(result.turns_per_dialogue[row] for row in rows)
+    turns = sum(result.turns_per_dialogue[row] for row in rows)
     kept = set(order)
     dropped = [result.dialogues[row] for key, row in place.items() if key not in kept]
     coverage = replace(
         result.coverage,
         scored_dialogues=len(rows),
-        scored_turns=sum(turns),
+        scored_turns=turns,
         left_out=[*result.coverage.left_out, *dropped],
     )
-    parts = signature_parts(result)
-    version = parts.pop("v")
-    parts["turns"] = f"{coverage.scored_turns}/{coverage.ref_turns}"
-    parts |= {"common": f"{len(rows)}/{coverage.ref_dialogues}"} if note else {}
-    rest = "|".join(f"{key}:{value}" for key, value in {**parts, "v": version}.items())
+    *signature, version = signed(result.signature, turns=f"{turns}/{coverage.ref_turns}")
+    common = [f"common:{len(rows)}/{coverage.ref_dialogues}"] if note else []
     return replace(
         result,
-        coverage=coverage,
-        scores=tuple(replace(one, signature=f"{one.metric}|{rest}") for one in result.scores),
-        dialogues=tuple(result.dialogues[row] for row in rows),
-        turns_per_dialogue=turns,
-        outcomes=None,
-        counts={text: chosen[id(counts)] for text, counts in result.counts.items()},
+        partition=result.partition.rows(rows.tolist(), coverage),
+        signature=(*signature, *common, version),
         notes=(note, *result.notes) if note else result.notes,
         slices=() if dropped else result.slices,
         changes=None if dropped else result.changes,
         errors=None if dropped else result.errors,
+        outcomes=None,
     )
 
 

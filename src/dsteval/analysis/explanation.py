@@ -15,8 +15,9 @@ from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
 from dsteval.outcomes.error_records import DialogueContext, ErrorRecord, errors_of
 from dsteval.outcomes.table import Outcomes
-from dsteval.pipeline.evaluation import Evaluation, Settings
 from dsteval.pipeline.inputs import Input, label_of, open_input, system_name
+from dsteval.pipeline.run import Run, Settings
+from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import Prepared, value_text
 from dsteval.readers import Source
 from dsteval.results import html
@@ -127,7 +128,7 @@ def explain(
     without .json. Raises a DstevalError for input that cannot be read, a dialogue that is not there, or a
     metric other than FGA.
     """
-    run = Evaluation(protocol, **options)
+    run = Run.of(protocol, **options)
     if run.protocol.scope.unit != "turn":
         raise ProtocolError(
             where=f"protocol {run.protocol.name}",
@@ -137,35 +138,31 @@ def explain(
     fga = _fga(run, metric)
     pred_source = open_input(pred, "predictions")
     chosen = _Chosen(dialogue, label_of(pred_source))
-    field = options.get("ref_field")
-    own = readers.Options(options.get("updates", False), field if ref is None else None)
+    own = run.reading(pred=True, with_ref=ref is not None)
     predictions = chosen.of(pred_source, "pred", options.get("format"), own)
     references = None
     if ref is not None:
-        others = readers.Options(False, field)
-        references = chosen.of(open_input(ref, "reference"), "ref", options.get("ref_format"), others)
-    comparer = run.comparer()
-    found: tuple[Dialogue, Prepared] | None = None
-    for one, prepared in run.pairs(chosen.checked(predictions), references, chosen.source):
-        found = one, prepared
-        run.compare(comparer, one, prepared)
+        source = open_input(ref, "reference")
+        references = chosen.of(source, "ref", options.get("ref_format"), run.reading(pred=False))
+    scan = Scan(run, references, chosen.checked(predictions), source=chosen.source)
+    found = next(iter([*scan.compared()]), None)
     if found is None:
         left_out = run.protocol.scope.leave_out_why or "left out"
         raise AlignmentError(where=f"dialogue {dialogue!r}", found=f"a dialogue not scored: {left_out}")
-    outcomes = run.scoped(comparer)
+    outcomes = scan.outcomes()
     turns = _turns(*found, outcomes, fga, run.protocol.scope.bits)
     return Explanation(
         found[0].id, name or system_name(label_of(pred_source)), run.protocol.label, str(fga), tuple(turns)
     )
 
 
-def _fga(run: Evaluation, metric: str | Metric) -> Metric:
+def _fga(run: Run, metric: str | Metric) -> Metric:
     chosen = parse(metric) if isinstance(metric, str) else metric.checked()
     if chosen.name != "FGA":
         raise MetricError(
             where=f"metric {str(chosen)!r}", expected="FGA with a lambda, which weighs turns", found=chosen.name
         )
-    return next(iter(run.metrics([chosen]).values()))
+    return next(iter(run.resolved([chosen]).values()))
 
 
 class _Chosen:

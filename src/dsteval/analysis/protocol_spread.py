@@ -11,14 +11,14 @@ from dsteval import readers
 from dsteval.dialogue import Dialogue, Item, Items, Side, canonical_id, written_states
 from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, unknown
 from dsteval.outcomes.table import EXACT, Outcomes
-from dsteval.pipeline.evaluation import Evaluation, Settings
 from dsteval.pipeline.inputs import Input, keep_dialogues, label_of, open_input, system_name
+from dsteval.pipeline.run import Run, Settings
+from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import SIDES, Prepared, value_text
 from dsteval.protocols import model as protocols
 from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
-from dsteval.results.notes import notes
-from dsteval.results.result import SCHEMA, Score
+from dsteval.results.result import SCHEMA, Score, scored
 from dsteval.values.matchers import matches
 from dsteval.values.slots import canonical
 
@@ -195,19 +195,17 @@ class _Run:
     """One protocol's scores and what it made of every turn."""
 
     def __init__(self, name: str, ref: Source | None, pred: Source, options: Settings) -> None:
-        self.evaluation = run = Evaluation(name, **options)
-        resolved = {**run.metrics(["JGA"]), **run.metrics(None)}
-        self.comparer = comparer = run.comparer(metrics=resolved.values())
+        run = Run.of(name, **options)
+        resolved = {**run.resolved(["JGA"]), **run.resolved(None)}
+        self.scan = scan = Scan(run, ref, pred, resolved)
         self._stages: dict[str, list[tuple[str, dict[Side, list[_Slots]]]]] = {}
         self._traces: dict[tuple[Side, Item], list[str]] = {}
-        held: list[tuple[Dialogue, Prepared]] = []
-        for dialogue, prepared in run.pairs(pred, ref):
-            run.compare(comparer, dialogue, prepared)
-            held.append((dialogue, prepared))
-        outcomes = run.scoped(comparer)
-        scores, _ = run.scores(resolved, outcomes)
-        self.scores = tuple(scores)
-        self.notes = tuple(notes(run, outcomes, comparer))
+        held = list(scan.compared())
+        outcomes = scan.outcomes()
+        partition = scan.partition(outcomes)
+        signature = scan.signature(partition, outcomes.n_slots)
+        self.scores = tuple(scored(partition, resolved, signature, run.intervals))
+        self.notes = scan.notes(partition, outcomes.n_slots)
         self.protocol: Protocol = run.protocol
         self._check_slots(held)
         self.counts_turns = run.protocol.scope.unit == "turn" and outcomes.has_values
@@ -222,7 +220,7 @@ class _Run:
         """A dialogue as written and after each step, its items by slot; worked out once."""
         key = canonical_id(dialogue.id)
         if key not in self._stages:
-            stages = self.evaluation.preparer.stages(self.turns[key].dialogue)
+            stages = self.scan.preparer.stages(self.turns[key].dialogue)
             self._stages[key] = [
                 (name, {side: list(map(_by_name, states)) for side, states in zip(SIDES, sides, strict=True)})
                 for name, sides in stages
@@ -232,7 +230,7 @@ class _Run:
     def trace(self, side: Side, item: Item) -> list[str]:
         """The rules that change an item, worked out once."""
         if (side, item) not in self._traces:
-            self._traces[side, item] = self.evaluation.preparer.rules[side].trace(item)
+            self._traces[side, item] = self.scan.preparer.rules[side].trace(item)
         return self._traces[side, item]
 
     def _check_slots(self, held: list[tuple[Dialogue, Prepared]]) -> None:
@@ -332,7 +330,7 @@ def _slots_apart(a: _Run, b: _Run, here: _Turns, there: _Turns, t: int) -> Itera
 def _by_slot(run: _Run, turns: _Turns, t: int) -> dict[str, _Side]:
     """Canonical slot -> both values as compared; slots that differ in spelling only are one."""
     ref, pred = (states[t] for states in turns.prepared)
-    right = run.comparer.right
+    right = run.scan.comparer.right
     found = {}
     for slot in {**ref, **pred}:
         r, p = ref.get(slot), pred.get(slot)
@@ -365,7 +363,7 @@ def _responsible(
     (right, there), (wrong, _) = sorted(zip(sides, runs, strict=True), key=lambda pair: not pair[0].right)
     if None not in (right.ref, right.pred) and not matches(right.ref, right.pred):
         # The matcher forgives. Where it forgives the other's values too, what else differs does not matter.
-        alone = None not in (wrong.ref, wrong.pred) and there.comparer.right(slot, wrong.ref, wrong.pred)
+        alone = None not in (wrong.ref, wrong.pred) and there.scan.comparer.right(slot, wrong.ref, wrong.pred)
         found = [*([] if alone else found), f"match.rule={there.protocol.match.rule}"]
     if not found:
         found = [f"match.rule={next((rule for rule in rules if rule != 'exact'), rules[0])}"]
@@ -374,7 +372,7 @@ def _responsible(
 
 def _trace(run: _Run, side: Side, dialogue: Dialogue, t: int, slot: str, value: Any) -> list[str]:
     """The rules that lead from a slot as written to its value as compared."""
-    preparer, states = run.evaluation.preparer, run.protocol.states
+    preparer, states = run.scan.preparer, run.protocol.states
     found: list[str] = []
     item: Item | None = None
     for number, (name, stage) in enumerate(run.stages(dialogue)):

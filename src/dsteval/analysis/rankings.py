@@ -17,8 +17,9 @@ from dsteval.dialogue import written_states
 from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, unknown
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.base import Array
-from dsteval.pipeline.evaluation import Settings, evaluate
+from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import Input, keep_dialogues, open_again, read_predictions, read_references
+from dsteval.pipeline.run import Settings
 from dsteval.protocols import model as protocols
 from dsteval.readers import Source
 from dsteval.results.aligned import AlignedCounts, check_same_dialogues, rows

@@ -14,8 +14,10 @@ from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, ProtocolError
 from dsteval.metrics import Metric
 from dsteval.outcomes.table import Outcomes
-from dsteval.pipeline.evaluation import Evaluation, Settings, evaluate
+from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import Input, keep_dialogues, label_of, open_again, system_name
+from dsteval.pipeline.run import Run, Settings
+from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import Prepared, State, value_text
 from dsteval.protocols.model import Protocol, load
 from dsteval.readers import Source
@@ -131,7 +133,7 @@ def two_references(
         own = options | Settings(ref_field=(ref_fields or {}).get(label, options.get("ref_field")))
         sides.append(_side(source, None if ref is None else open_again(ref, label), chosen, metrics, label, own))
     (first, states_a), (second, states_b) = sides
-    changes = _changes((first, second), Evaluation(chosen, **options))
+    changes = _changes((first, second), Run.of(chosen, **options))
     relabelled, slots = _slots((first, second), (states_a, states_b))
     own_name = system_name(label_of(source)) if name is None else name
     a, b = refs
@@ -160,7 +162,7 @@ def _side(
     options: Settings,
 ) -> tuple[Result, dict[str, Prepared]]:
     """The result against one reference, and the states of every dialogue as compared."""
-    run = Evaluation(protocol, **options)
+    run = Run.of(protocol, **options)
     if run.protocol.scope.unit == "frame":
         raise ProtocolError(where=f"protocol {protocol.name}", expected="whole turns", found="service frames")
     field = options.get("ref_field") if ref is None else None
@@ -168,10 +170,10 @@ def _side(
     result = evaluate(ref, source, metrics=metrics, protocol=protocol, name=label, **options)
     if result.outcomes is None or not result.outcomes.has_values:
         raise ProtocolError(where=label, expected="values", found="right/wrong marks, the same for any reference")
-    return result, {canonical_id(dialogue.id): states for dialogue, states in run.pairs(source, ref)}
+    return result, {canonical_id(dialogue.id): states for dialogue, states in Scan(run, ref, source).pairs()}
 
 
-def _changes(results: tuple[Result, Result], run: Evaluation) -> tuple[Change, ...]:
+def _changes(results: tuple[Result, Result], run: Run) -> tuple[Change, ...]:
     lined = rows(results, references=False)
     drawn = lined.resampled(run.intervals)
     changes = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
@@ -10,10 +9,12 @@ from dsteval import readers
 from dsteval.analysis.value_checks import Fact, facts
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import AlignmentError
-from dsteval.pipeline.evaluation import Evaluation, Settings
 from dsteval.pipeline.inputs import label_of
+from dsteval.pipeline.run import Run, Settings
+from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
-from dsteval.results.notes import notes
+from dsteval.results.result import scored
+from dsteval.stats.intervals import NO_INTERVALS
 
 __all__ = ["Report", "validate"]
 
@@ -62,19 +63,21 @@ def validate(
     dialogues = list(readers.read(source, "pred", found.reader.name, own))
     sides = _sides(dialogues)
     held = len(dialogues), sum(len(dialogue.turns) for dialogue in dialogues)
-    run = Evaluation(protocol, **options)
-    run.know(ref, source)
+    run = Run.of(protocol, **options)
     check, slots, values = "not possible: right/wrong marks have no values", 0, 0
     if "marks" not in sides:
         side: Side = "ref" if "ref" in sides else "pred"
-        check = _check_self(run, [_mirrored(dialogue, side) for dialogue in dialogues], label_of(source))
-        slots, values = run.preparer.distinct("ref")
+        mirrored = [_mirrored(dialogue, side) for dialogue in dialogues]
+        scan = Scan(run, None, mirrored, run.resolved(None), source=label_of(source), schema_from=(ref, source))
+        check = _check_self(scan)
+        slots, values = scan.preparer.distinct("ref")
     said: tuple[str, ...] = ()
     if ref is not None or "ref" in sides or "marks" in sides:
-        run = Evaluation(protocol, **options)
-        run.know(ref, source)
-        dialogues, said = _paired(run, dialogues, ref, label_of(source))
-    noticed = facts(dialogues, run.given.ontology if run.given.has("ontology") else None)
+        scan = Scan(run, ref, dialogues, source=label_of(source), schema_from=(ref, source))
+        dialogues = [dialogue for dialogue, _ in scan.compared()]
+        outcomes = scan.outcomes()
+        said = scan.notes(scan.partition(outcomes), outcomes.n_slots)
+    noticed = facts(dialogues, run.tables.ontology if run.tables.has("ontology") else None)
     return Report(
         label_of(source),
         found.reader.name,
@@ -110,14 +113,14 @@ def _mirrored(dialogue: Dialogue, side: Side) -> Dialogue:
     return Dialogue(dialogue.id, turns, dialogue.doubles, updates, dialogue.gaps, dialogue.alone)
 
 
-def _check_self(run: Evaluation, dialogues: Iterable[Dialogue], name: str) -> str:
+def _check_self(scan: Scan) -> str:
     """Score states against themselves: every metric that is defined must be 1, or every slot right."""
-    metrics = run.metrics(None)
-    comparer = run.comparer(metrics=metrics.values())
-    for dialogue, prepared in run.pairs(dialogues, source=name):
-        run.compare(comparer, dialogue, prepared)
-    outcomes = run.scoped(comparer)
-    scores, _ = run.scores(metrics, outcomes)
+    for _ in scan.compared():
+        pass
+    outcomes = scan.outcomes()
+    partition = scan.partition(outcomes)
+    signature = scan.signature(partition, outcomes.n_slots)
+    scores = list(scored(partition, scan.metrics, signature, NO_INTERVALS))
     imperfect = [score for score in scores if score.value is not None and score.value != 1]
     if not imperfect:
         return "perfect"
@@ -128,22 +131,10 @@ def _check_self(run: Evaluation, dialogues: Iterable[Dialogue], name: str) -> st
     unit, slot = (int(column[0]) for column in (outcomes.wrong_unit, outcomes.wrong_slot))
     dialogue_id = outcomes.dialogues[int(outcomes.dialogue_of[unit])]
     raise AlignmentError(
-        where=name,
-        expected=f"a reference that is perfect against itself under {run.protocol.label}",
+        where=scan.source,
+        expected=f"a reference that is perfect against itself under {scan.run.protocol.label}",
         found=listed,
         extent=f"{len(imperfect)} of {len(scores)} metrics; first: dialogue {dialogue_id!r}, "
         f"turn {outcomes.turn[unit]}, slot {outcomes.slots[slot]!r}",
         remedy="The protocol treats the two sides differently.",
     )
-
-
-def _paired(
-    run: Evaluation, dialogues: Iterable[Dialogue], ref: Source | None, name: str
-) -> tuple[list[Dialogue], tuple[str, ...]]:
-    """The dialogues with both sides, and what scoring them would note; raises what scoring would raise."""
-    comparer = run.comparer()
-    paired = []
-    for dialogue, prepared in run.pairs(dialogues, ref, name):
-        run.compare(comparer, dialogue, prepared)
-        paired.append(dialogue)
-    return paired, tuple(notes(run, run.scoped(comparer), comparer))

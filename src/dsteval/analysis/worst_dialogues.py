@@ -9,8 +9,9 @@ from typing import Any, Unpack
 from dsteval.errors import OptionError
 from dsteval.metrics import Metric, parse
 from dsteval.outcomes.table import Outcomes
-from dsteval.pipeline.evaluation import Settings, evaluate
+from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import Input
+from dsteval.pipeline.run import Settings
 from dsteval.protocols.model import Protocol
 from dsteval.results.result import SCHEMA
 

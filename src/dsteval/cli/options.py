@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from dsteval.align.pairing import Extra, Missing
+from dsteval.align.coverage import Extra, Missing
 from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.pipeline.inputs import open_source
 from dsteval.protocols.model import MOST_SLOTS

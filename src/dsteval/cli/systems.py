@@ -11,8 +11,9 @@ from pathlib import Path
 from dsteval.cli.options import open_named, open_shown, say
 from dsteval.cli.path_checks import typed
 from dsteval.errors import OptionError
-from dsteval.pipeline.evaluation import Evaluation, Settings, evaluate
+from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import check_names, system_name
+from dsteval.pipeline.run import Run, Settings
 from dsteval.readers import Source
 from dsteval.results.result import Result
 from dsteval.results.saved import is_saved, load, merge, recounted
@@ -31,8 +32,8 @@ def systems(
     settings: Settings,
 ) -> list[Result]:
     """The result of every FILE: predictions are scored, saved results counted anew."""
-    run = Evaluation(protocol, **settings)
-    run.metrics(metrics or None)  # a wrong name is told before anything is read
+    run = Run.of(protocol, **settings)
+    run.resolved(metrics or None)  # a wrong name is told before anything is read
     reference = opened(ref, settings.get("ref_format"))
     results: list[Result] = []
     for name, path in named(files):
@@ -71,7 +72,7 @@ def opened(ref: str | None, format: str | None) -> Source | None:
 
 def merged(files: Sequence[str], name: str, metrics: Sequence[str], settings: Settings) -> Result:
     """One system out of saved results that are its parts. Raises OptionError for a FILE that is none."""
-    run = Evaluation(**settings)
+    run = Run.of(**settings)
     parts: list[Result] = []
     for path in files:
         source = open_shown(path)

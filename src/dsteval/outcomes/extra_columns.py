@@ -10,13 +10,13 @@ from dsteval.prepare.states import Prepared, State
 from dsteval.values.matchers import PreparedValue, same_ref
 from dsteval.values.slots import domain_of
 
-__all__ = ["EXTRA_COLUMNS", "Pair", "Right", "Tally"]
+__all__ = ["EXTRA_COLUMNS", "DialogueStates", "ExtraColumns", "Right"]
 
 Right: TypeAlias = Callable[[str, PreparedValue, PreparedValue], bool]
 """Whether a slot's predicted value is right by the protocol's rule."""
 
 
-class Pair(NamedTuple):
+class DialogueStates(NamedTuple):
     """One dialogue to count: as written, its prepared states, when a value is right, and the slots that count."""
 
     dialogue: Dialogue
@@ -25,11 +25,11 @@ class Pair(NamedTuple):
     keep: Callable[[str], bool] | None
 
 
-class Tally(NamedTuple):
+class ExtraColumns(NamedTuple):
     """``rows`` gives ``width`` columns for every turn."""
 
     width: int
-    rows: Callable[[Pair], Iterator[tuple[float, ...]]]
+    rows: Callable[[DialogueStates], Iterator[tuple[float, ...]]]
 
 
 _GONE = "none"
@@ -44,7 +44,7 @@ def _filled(states: list[State]) -> Iterator[dict[str, PreparedValue]]:
         yield {slot: state.get(slot, _GONE) for slot in sorted(known)}
 
 
-def _with_none(pair: Pair) -> Prepared:
+def _with_none(pair: DialogueStates) -> Prepared:
     """The states with slots whose value is written "none": labels like any other to the GCA script."""
 
     def filled(side: Side, states: list[State]) -> list[State]:
@@ -59,7 +59,7 @@ def _with_none(pair: Pair) -> Prepared:
     return Prepared(filled("ref", pair.prepared.ref), filled("pred", pair.prepared.pred))
 
 
-def _gca(pair: Pair) -> Iterator[tuple[float, ...]]:
+def _gca(pair: DialogueStates) -> Iterator[tuple[float, ...]]:
     """Changes of the turn that are correct, wrong, over-predicted and missed, as GCA counts them."""
     b0: dict[str, PreparedValue] = {}
     p0: dict[str, PreparedValue] = {}
@@ -100,7 +100,7 @@ def _of_pred(value: PreparedValue | None, guess: PreparedValue, equal: bool, cou
     return _WRONG if not equal and counted != _WRONG else None
 
 
-def _updates(pair: Pair) -> Iterator[tuple[float, ...]]:
+def _updates(pair: DialogueStates) -> Iterator[tuple[float, ...]]:
     """1 where what the turn adds or changes is the same on both sides; a slot that goes away is no update."""
     b0: State = {}
     p0: State = {}
@@ -112,7 +112,7 @@ def _updates(pair: Pair) -> Iterator[tuple[float, ...]]:
         b0, p0 = b, p
 
 
-def _recipe(pair: Pair) -> Iterator[tuple[float, ...]]:
+def _recipe(pair: DialogueStates) -> Iterator[tuple[float, ...]]:
     """1 where as many values are right as the reference has domains."""
     for b, p in zip(*pair.prepared, strict=True):
         domains = {domain_of(slot) for slot in b}
@@ -120,10 +120,10 @@ def _recipe(pair: Pair) -> Iterator[tuple[float, ...]]:
         yield (int(hits == len(domains)),)
 
 
-EXTRA_COLUMNS: dict[str, Tally] = {
-    "gca": Tally(4, _gca),
-    "gca-none": Tally(4, lambda pair: _gca(pair._replace(prepared=_with_none(pair)))),
-    "recipe": Tally(1, _recipe),
-    "updates": Tally(1, _updates),
+EXTRA_COLUMNS: dict[str, ExtraColumns] = {
+    "gca": ExtraColumns(4, _gca),
+    "gca-none": ExtraColumns(4, lambda pair: _gca(pair._replace(prepared=_with_none(pair)))),
+    "recipe": ExtraColumns(1, _recipe),
+    "updates": ExtraColumns(1, _updates),
 }
 """What a metric may ask for by ``extra``."""

@@ -6,10 +6,10 @@ The reference tells which frames there are. A frame is compared as it stands, wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from math import nan, prod
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,14 +43,11 @@ class Unit(NamedTuple):
     frames: tuple[Frame, Frame] | None = None
 
 
-Units: TypeAlias = Callable[[Dialogue, Prepared], list[Unit]]
-
-
 class Framer:
     """Cuts dialogues into frames, and keeps account of what does not fit.
 
     ``services`` is the schema, empty where there is none; ``fill`` tells that a predicted frame which is not there
-    counts as empty. ``check`` raises for what was collected, ``notes`` say what was passed over.
+    counts as empty. ``check`` raises for what was collected, ``passed_over`` names what was passed over.
     """
 
     def __init__(self, protocol: Protocol, preparer: Preparer, services: Schema, fill: bool) -> None:
@@ -209,20 +206,15 @@ class Framer:
                 "with --missing empty.",
             )
 
-    def notes(self) -> Iterator[str]:
-        """What is counted and what was passed over, a sentence each."""
-        yield f"{_many(self._total, 'frame')}, scored one by one"
-        for names, what, told in (
-            (self._missing, "frame", "without prediction scored as empty"),
-            (self._extra, "predicted frame", "of services that the reference does not have at that turn ignored"),
-            (self._unseen, "predicted slot", "not in the schema ignored"),
-        ):
-            if names:
-                yield f"{_many(len(names), what)} {told} ({first_few(names)})"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
+    def passed_over(self) -> dict[str, tuple[str, ...]]:
+        """The names of what was passed over, by what it is and what was done with it."""
+        return {
+            "frame: without prediction scored as empty": tuple(self._missing),
+            "predicted frame: of services that the reference does not have at that turn ignored": tuple(
+                self._extra
+            ),
+            "predicted slot: not in the schema ignored": tuple(self._unseen),
+        }
 
 
 def _place(dialogue: Dialogue, turn: Turn, service: str) -> str:
@@ -238,12 +230,9 @@ def _apart(state: State) -> dict[str, State]:
 
 
 class FrameComparer(Comparer):
-    """Compares dialogues frame by frame; its outcomes have one unit a frame.
+    """Compares dialogues frame by frame; its outcomes have one unit a frame."""
 
-    ``framer`` is asked for the Framer of the run when the first dialogue comes.
-    """
-
-    def __init__(self, matcher: Matcher, framer: Callable[[], Framer]) -> None:
+    def __init__(self, matcher: Matcher, framer: Framer) -> None:
         super().__init__(None, matcher)
         self._rule = matcher
         self._framer = framer
@@ -255,12 +244,11 @@ class FrameComparer(Comparer):
 
     def add(self, dialogue: Dialogue, prepared: Prepared) -> None:
         """Compare one dialogue's frames."""
-        framer = self._framer()
-        if framer.waits:
-            framer.see(prepared)
+        if self._framer.waits:
+            self._framer.see(prepared)
             self._waiting.append((dialogue, prepared))
         else:
-            self._add(dialogue, framer.units(dialogue, prepared))
+            self._add(dialogue, self._framer.units(dialogue, prepared))
 
     def _add(self, dialogue: Dialogue, units: list[Unit]) -> None:
         wrong_in_ref: list[str] = []
@@ -314,7 +302,7 @@ class FrameComparer(Comparer):
     def outcomes(self) -> Outcomes:
         """The table of all frames added so far."""
         for dialogue, prepared in self._waiting:
-            self._add(dialogue, self._framer().units(dialogue, prepared))
+            self._add(dialogue, self._framer.units(dialogue, prepared))
         self._waiting.clear()
         scores = np.array(self._scores, dtype=float).reshape(-1, len(FRAME))
         # A tracker that never tells an intent has none that is wrong.

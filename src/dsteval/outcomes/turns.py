@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dsteval.dialogue import Dialogue, Turn
-from dsteval.outcomes.extra_columns import EXTRA_COLUMNS, Pair
+from dsteval.outcomes.extra_columns import EXTRA_COLUMNS, DialogueStates
 from dsteval.outcomes.table import (
     ABSENT,
     CARRIED,
@@ -45,21 +45,21 @@ class Comparer:
     """Compares dialogues one after the other; ``outcomes`` is the table of all of them.
 
     ``keep`` limits the comparison to some slots: the outcome is that of states cut down to them. ``matcher`` tells
-    when a value is right, equality if there is none; ``tallies`` name what is counted per turn in addition.
+    when a value is right, equality if there is none; ``extra`` names what is counted per turn in addition.
     """
 
     def __init__(
         self,
         keep: Callable[[str], bool] | None = None,
         matcher: Matcher | None = None,
-        tallies: Sequence[str] = (),
+        extra: Sequence[str] = (),
     ) -> None:
         self.keep = keep
         self._matcher = matcher
         # Equal states need no look where every value is right against itself.
         self._reflexive = matcher is None or matcher.reflexive
-        self._tallies = {name: EXTRA_COLUMNS[name] for name in tallies}
-        self._extra: dict[str, list[tuple[float, ...]]] = {name: [] for name in tallies}
+        self._extra_columns = {name: EXTRA_COLUMNS[name] for name in extra}
+        self._extra: dict[str, list[tuple[float, ...]]] = {name: [] for name in extra}
         self.has_values = self.has_ref = self.has_dialogues = True
         self.first_seen: dict[str, tuple[str, int]] = {}
         self._dialogues: list[str] = []
@@ -79,8 +79,8 @@ class Comparer:
     def add(self, dialogue: Dialogue, prepared: Prepared) -> None:
         """Compare one dialogue's states, a state per turn on both sides."""
         ref, pred = map(self._cut, prepared) if self.keep else prepared
-        for name, tally in self._tallies.items():
-            self._extra[name] += tally.rows(Pair(dialogue, Prepared(ref, pred), self.right, self.keep))
+        for name, columns in self._extra_columns.items():
+            self._extra[name] += columns.rows(DialogueStates(dialogue, Prepared(ref, pred), self.right, self.keep))
         unit = self._offsets[-1]
         b0: State = {}
         p0: State = {}

@@ -12,8 +12,8 @@ import numpy as np
 
 from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, unknown
-from dsteval.metrics import Metric
-from dsteval.pipeline.evaluation import Evaluation
+from dsteval.pipeline.run import Run
+from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
 
 __all__ = ["STRATA", "Drawn", "Item", "Pool", "draw", "key_text", "pool", "read_key"]
@@ -53,18 +53,15 @@ class Drawn:
     strata: dict[str, tuple[int, int]]
 
 
-def pool(name: str, pred: Source, ref: Source | None, run: Evaluation) -> Pool:
+def pool(name: str, pred: Source, ref: Source | None, run: Run) -> Pool:
     """The conversations of a file of predictions, compared under the run's protocol.
 
     Raises a DstevalError for what cannot be read, aligned or compared.
     """
-    jga: Metric = run.metrics(["JGA"])["JGA"]
-    comparer = run.comparer(metrics=[jga])
-    dialogues = {}
-    for dialogue, prepared in run.pairs(pred, ref):
-        run.compare(comparer, dialogue, prepared)
-        dialogues[canonical_id(dialogue.id)] = dialogue
-    outcomes = run.scoped(comparer)
+    metrics = run.resolved(["JGA"])
+    jga, scan = metrics["JGA"], Scan(run, ref, pred, metrics)
+    dialogues = {canonical_id(dialogue.id): dialogue for dialogue, _ in scan.compared()}
+    outcomes = scan.outcomes()
     if (why := jga.unavailable_reason(outcomes)) is not None:
         raise ReadError(where=name, expected="turns that are right or wrong", found=why)
     turns, right = jga.count(outcomes)[:, :2].T

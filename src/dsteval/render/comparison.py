@@ -11,6 +11,7 @@ from dsteval.analysis.differences import Difference
 from dsteval.render.scores import scores_table
 from dsteval.render.table import Cell, Marked, Table
 from dsteval.results.result import Result
+from dsteval.stats.intervals import NO_INTERVALS
 
 __all__ = ["comparison_tables"]
 
@@ -52,8 +53,7 @@ def _scores(comparison: Comparison, paper: bool) -> Table:
 
 def _bare(result: Result, told: Sequence[str]) -> Result:
     """A result without intervals, which stand beside the differences, and without notes that are told once."""
-    scores = tuple(replace(one, low=None, high=None, no_interval="") for one in result.scores)
-    return replace(result, scores=scores, notes=tuple(note for note in result.notes if note not in told))
+    return replace(result, intervals=NO_INTERVALS, notes=tuple(note for note in result.notes if note not in told))
 
 
 def _pairs(comparison: Comparison, everything: bool) -> Table:

@@ -2,63 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol as Interface
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from dsteval.align.pairing import Aligner
+from dsteval.align.coverage import Coverage, Policy
 from dsteval.dialogue import canonical_id
 from dsteval.errors import first_few
-from dsteval.outcomes.frames import Framer
 from dsteval.outcomes.table import Outcomes
-from dsteval.outcomes.turns import Comparer
 from dsteval.prepare.states import value_text
 from dsteval.protocols.model import Protocol
 from dsteval.values.slots import MULTIWOZ
 
-__all__ = ["notes"]
+__all__ = ["NoteCounts", "SeenSlot", "notes"]
 
 _ALMOST_ALL = 0.8
 _ENOUGH = 4
+_SAME_FILE = 100  # units, all of them exact
 
 
-class _Run(Interface):
-    """What a note needs of an evaluation."""
+class SeenSlot(NamedTuple):
+    """Where a slot stands first, if that is known, and which sides have it."""
 
-    protocol: Protocol
-    aligner: Aligner
-    framer: Framer | None
-
-    @property
-    def listed(self) -> Sequence[str] | None:
-        """The slots given as S, or None."""
+    first: tuple[str, int] | None
+    in_ref: bool
+    in_pred: bool
 
 
-def notes(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
-    """The sentences that stand below the numbers."""
-    yield from _coverage(run)
-    if run.framer is not None:
-        yield from run.framer.notes()
-    yield from _slots(run, outcomes, comparer)
-    yield from _hints(outcomes)
+class Mismatch(NamedTuple):
+    """A slot with a value on both sides that do not match."""
+
+    slot: str
+    ref: str
+    pred: str
 
 
-def _coverage(run: _Run) -> Iterator[str]:
-    coverage, policy, scope = run.aligner.coverage, run.aligner.policy, run.protocol.scope
-    ruled_out = {canonical_id(name): scope.leave_out_why or "as asked" for name in scope.leave_out}
-    ruled_out |= dict.fromkeys(run.aligner.dropped, "as its tool does when it prepares the data")
-    ruled = [name for name in coverage.left_out if canonical_id(name) in ruled_out]
-    if ruled:
-        yield f"left out under {run.protocol.name}: {first_few(ruled)} ({ruled_out[canonical_id(ruled[0])]})"
-    if coverage.missing:
-        done = "scored as empty" if policy.missing == "empty" else "left out"
-        yield f"{_count(coverage.missing)} without prediction {done} ({first_few(coverage.missing)})"
-    if coverage.lengths:
-        done = "missing turns scored as empty" if policy.missing == "empty" else "left out"
-        yield f"{_count(coverage.lengths)} with another number of turns, {done} ({first_few(coverage.lengths)})"
-    if coverage.extra:
-        yield f"{_count(coverage.extra)} without reference ignored ({first_few(coverage.extra)})"
+@dataclass(frozen=True)
+class NoteCounts:
+    """What notes are made of; ``a + b`` is that of both parts of the data.
+
+    Numbers of units: all ``units``, those that are ``exact``, those after a predicted state (``followed``) and of
+    these the ones where all of it is gone (``lost``). Numbers of slots over all units: ``right``, in ``ref``, in
+    ``pred``, and wrong ones whose reference value says that they are not set (``unset``). ``passed_over`` are
+    names by what was done with them (``Framer.passed_over``).
+    """
+
+    units: int
+    exact: int
+    followed: int
+    lost: int
+    right: int
+    ref: int
+    pred: int
+    unset: int
+    has_values: bool
+    slots: Mapping[str, SeenSlot]
+    mismatch: tuple[Mismatch, ...]
+    passed_over: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(
+        cls,
+        outcomes: Outcomes,
+        first_seen: Mapping[str, tuple[str, int]],
+        passed_over: Mapping[str, tuple[str, ...]],
+    ) -> NoteCounts:
+        """The counts of one table; ``first_seen`` tells dialogue and turn of each slot."""
+        before = np.roll(outcomes.pred, 1)
+        # Pairs of the turn before that did not stay; in a file of updates nearly none ever does.
+        lost = before - (outcomes.pred - outcomes.new_pred)
+        followed = ~outcomes.first & (before > 0) & (outcomes.unit == "turn")
+        unset = [number for number, value in enumerate(outcomes.values) if value in ("", "not mentioned")]
+        rows = outcomes.slot_id
+        in_ref, in_pred = (set(rows[column > 0].tolist()) for column in (outcomes.slot_ref, outcomes.slot_pred))
+        return cls(
+            units=len(outcomes),
+            exact=int(outcomes.exact.sum()),
+            followed=int(followed.sum()),
+            lost=int((followed & (lost == before)).sum()),
+            right=int(outcomes.right.sum(dtype=np.int64)),
+            ref=int(outcomes.ref.sum(dtype=np.int64)),
+            pred=int(outcomes.pred.sum(dtype=np.int64)),
+            unset=int(np.isin(outcomes.wrong_ref, unset).sum()),
+            has_values=outcomes.has_values,
+            slots={
+                slot: SeenSlot(first_seen.get(slot), number in in_ref, number in in_pred)
+                for number, slot in enumerate(outcomes.slots)
+            },
+            mismatch=tuple(_mismatches(outcomes)),
+            passed_over=passed_over,
+        )
+
+    def __add__(self, other: NoteCounts) -> NoteCounts:
+        sums = {
+            one.name: getattr(self, one.name) + getattr(other, one.name)
+            for one in fields(self)
+            if one.type == "int"
+        }
+        slots = dict(self.slots)
+        for slot, seen in other.slots.items():
+            own = slots.setdefault(slot, seen)
+            slots[slot] = SeenSlot(own.first or seen.first, own.in_ref | seen.in_ref, own.in_pred | seen.in_pred)
+        names = {**self.passed_over, **other.passed_over}
+        return replace(
+            self,
+            **sums,
+            has_values=self.has_values and other.has_values,
+            slots=slots,
+            mismatch=(self.mismatch + other.mismatch)[:1],
+            passed_over={what: self.passed_over.get(what, ()) + other.passed_over.get(what, ()) for what in names},
+        )
+
+
+def _mismatches(outcomes: Outcomes) -> Iterator[Mismatch]:
+    """The first wrong slot with a value on both sides, if there is one."""
+    both = np.flatnonzero((outcomes.wrong_ref >= 0) & (outcomes.wrong_pred >= 0))[:1]
+    for _, slot, ref, pred in outcomes.wrong_rows[both].tolist():
+        yield Mismatch(outcomes.slots[slot], value_text(outcomes.values[ref]), value_text(outcomes.values[pred]))
+
+
+def notes(
+    counts: NoteCounts,
+    coverage: Coverage,
+    protocol: Protocol,
+    policy: Policy,
+    given_slots: Collection[str] | None,
+    n_slots: int,
+) -> Iterator[str]:
+    """The sentences that stand below the numbers; ``given_slots`` is the list given as S, if one was."""
+    yield from _coverage(coverage, protocol, policy)
+    if protocol.scope.unit == "frame":
+        yield f"{_many(counts.units, 'frame')}, scored one by one"
+        for what, names in counts.passed_over.items():
+            kind, _, done = what.partition(": ")
+            if names:
+                yield f"{_many(len(names), kind)} {done} ({first_few(names)})"
+    yield from _slots(counts, protocol, given_slots, n_slots)
+    if counts.has_values and counts.units:
+        yield from _hints(counts, protocol)
+
+
+def _coverage(coverage: Coverage, protocol: Protocol, policy: Policy) -> Iterator[str]:
+    reasons = {canonical_id(name): protocol.scope.leave_out_why or "as asked" for name in protocol.scope.leave_out}
+    reasons |= dict.fromkeys(coverage.dropped, "as its tool does when it prepares the data")
+    ruled_out = [name for name in coverage.left_out if canonical_id(name) in reasons]
+    if ruled_out:
+        reason = reasons[canonical_id(ruled_out[0])]
+        yield f"left out under {protocol.name}: {first_few(ruled_out)} ({reason})"
+    done = "scored as empty" if policy.missing == "empty" else "left out"
+    missing = f"missing turns {done}" if policy.missing == "empty" else done
+    for names, what in (
+        (coverage.missing, f"without prediction {done}"),
+        (coverage.lengths, f"with another number of turns, {missing}"),
+        (coverage.extra, "without reference ignored"),
+    ):
+        if names:
+            yield f"{_many(len(names), 'dialogue')} {what} ({first_few(names)})"
     if coverage.differs:
         yield (
             f"{coverage.differs} of {coverage.scored_turns} turns have another reference inside the "
@@ -66,80 +167,61 @@ def _coverage(run: _Run) -> Iterator[str]:
         )
 
 
-def _count(dialogues: Sequence[str]) -> str:
-    return f"{len(dialogues)} dialogue" + ("" if len(dialogues) == 1 else "s")
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
-def _slots(run: _Run, outcomes: Outcomes, comparer: Comparer) -> Iterator[str]:
+def _slots(
+    counts: NoteCounts, protocol: Protocol, given_slots: Collection[str] | None, n_slots: int
+) -> Iterator[str]:
     """Slots that are not in S, or, without a list, predicted slots that nothing explains."""
-    listed = run.listed
-    if listed is not None:
-        odd = [slot for slot in outcomes.slots if slot not in set(listed)]
-        said = "slots are not in the list given with --slots"
-    elif run.protocol.scope.slots == "auto":
-        in_ref = {outcomes.slots[i] for i in set(outcomes.slot_id[outcomes.slot_ref > 0].tolist())}
-        odd = [slot for slot in outcomes.slots if slot not in in_ref and slot not in MULTIWOZ]
-        odd = odd if in_ref and in_ref <= MULTIWOZ else []
-        said = "predicted slots are none of MultiWOZ's 30 and never in the reference"
-        said += f", so |S| = {outcomes.n_slots}" if outcomes.n_slots == len(outcomes.slots) else ""
+    if given_slots is not None:
+        unexpected = [slot for slot in counts.slots if slot not in given_slots]
+        what = "slots are not in the list given with --slots"
+    elif protocol.scope.slots == "auto":
+        in_ref = {slot for slot, seen in counts.slots.items() if seen.in_ref}
+        unexpected = [slot for slot in counts.slots if slot not in in_ref and slot not in MULTIWOZ]
+        unexpected = unexpected if in_ref and in_ref <= MULTIWOZ else []
+        what = "predicted slots are none of MultiWOZ's 30 and never in the reference"
+        what += f", so |S| = {n_slots}" if n_slots == len(counts.slots) else ""
     else:
         return
-    if odd:
-        dialogue, turn = comparer.first_seen[odd[0]]
-        names = ", ".join(repr(slot) for slot in odd[:8]) + (", ..." if len(odd) > 8 else "")
-        yield f"{len(odd)} {said}: {names} (first: dialogue {dialogue!r}, turn {turn})"
+    if unexpected:
+        names = ", ".join(map(repr, unexpected[:8])) + (", ..." if len(unexpected) > 8 else "")
+        first = counts.slots[unexpected[0]].first
+        place = f" (first: dialogue {first[0]!r}, turn {first[1]})" if first else ""
+        yield f"{len(unexpected)} {what}: {names}{place}"
 
 
-def _hints(outcomes: Outcomes) -> Iterator[str]:
-    if not outcomes.has_values or not len(outcomes):
-        return
-    inner = ~outcomes.first
-    before = np.roll(outcomes.pred, 1)
-    # Pairs of the turn before that did not stay; in a file of updates nearly none ever does.
-    lost = before - (outcomes.pred - outcomes.new_pred)
-    held = inner & (before > 0) & (outcomes.unit == "turn")
-    vanished = held & (lost == before)
-    if held.sum() >= _ENOUGH and vanished.sum() >= _ALMOST_ALL * held.sum():
+def _hints(counts: NoteCounts, protocol: Protocol) -> Iterator[str]:
+    if counts.followed >= _ENOUGH and counts.lost >= _ALMOST_ALL * counts.followed:
         yield (
-            f"at {vanished.sum()} of {held.sum()} turns the whole predicted state of the turn before is gone: "
+            f"at {counts.lost} of {counts.followed} turns the whole predicted state of the turn before is gone: "
             "if the file holds what each turn changed, add --updates"
         )
-    yield from _unset(outcomes)
-    if not outcomes.right.any() and outcomes.ref.any():
-        yield from _nothing_right(outcomes)
-    elif outcomes.exact.all() and len(outcomes) >= 100:
-        yield f"every {outcomes.unit} is right: are reference and predictions the same file?"
-
-
-def _unset(outcomes: Outcomes) -> Iterator[str]:
-    """A reference that lists slots which are not set, under a protocol that takes every text for a value."""
-    words = [number for number, value in enumerate(outcomes.values) if value in ("", "not mentioned")]
-    counted = np.isin(outcomes.wrong_ref, words)
-    if counted.any():
+    if counts.unset:
+        # A reference that lists slots which are not set, under a protocol that takes every text for a value.
         yield (
-            f"{counted.sum()} wrong slots are '' or 'not mentioned' in the reference, which this protocol takes "
+            f"{counts.unset} wrong slots are '' or 'not mentioned' in the reference, which this protocol takes "
             'for values: --set \'states.absent_ref=["", "not mentioned"]\' takes them for slots that are not set'
         )
+    if not counts.right and counts.ref:
+        yield from (f"no slot is right: {cause}" for cause in _nothing_right(counts))
+    elif counts.exact == counts.units >= _SAME_FILE:
+        yield f"every {protocol.scope.unit} is right: are reference and predictions the same file?"
 
 
-def _nothing_right(outcomes: Outcomes) -> Iterator[str]:
-    if not outcomes.pred.any():
-        yield "no slot is right: every predicted state is empty"
-        return
-    slots = outcomes.slots
-    ref = {slots[i] for i in outcomes.slot_id[outcomes.slot_ref > 0].tolist()}
-    pred = {slots[i] for i in outcomes.slot_id[outcomes.slot_pred > 0].tolist()}
-    if ref.isdisjoint(pred):
+def _nothing_right(counts: NoteCounts) -> Iterator[str]:
+    ref, pred = ({slot for slot, seen in counts.slots.items() if seen[side]} for side in (1, 2))
+    if not counts.pred:
+        yield "every predicted state is empty"
+    elif ref.isdisjoint(pred):
         yield (
-            "no slot is right: the two sides have no slot name in common "
+            "the two sides have no slot name in common "
             f"(reference {', '.join(sorted(ref)[:3])}; predictions {', '.join(sorted(pred)[:3])})"
         )
-        return
-    both = (outcomes.wrong_ref >= 0) & (outcomes.wrong_pred >= 0)
-    if both.any():
-        slot, r, p = (column[both][0] for column in (outcomes.wrong_slot, outcomes.wrong_ref, outcomes.wrong_pred))
-        values = outcomes.values
+    for mismatch in counts.mismatch if ref & pred else ():
         yield (
-            f"no slot is right: values never match, for example {slots[slot]}: "
-            f"reference {value_text(values[r])!r}, predicted {value_text(values[p])!r}"
+            f"values never match, for example {mismatch.slot}: "
+            f"reference {mismatch.ref!r}, predicted {mismatch.pred!r}"
         )

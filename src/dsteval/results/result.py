@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
+from dsteval.align.coverage import Coverage
 from dsteval.align.fingerprint import Fingerprint
-from dsteval.align.pairing import Coverage
 from dsteval.errors import MetricError, unknown
-from dsteval.metrics import Counts, Metric, parse
+from dsteval.metrics import Counts, Metric, parse, total
 from dsteval.outcomes.error_records import ErrorRecord
 from dsteval.outcomes.table import Outcomes
 from dsteval.prepare.states import Change
 from dsteval.results import html
+from dsteval.results.partition import Partition, count_text
 from dsteval.stats.bootstrap import Interval
+from dsteval.stats.intervals import Intervals
 
-__all__ = ["SCHEMA", "Result", "Score", "SliceScores", "document", "to_json"]
+__all__ = [
+    "SCHEMA",
+    "Result",
+    "Score",
+    "SliceScores",
+    "document",
+    "finite",
+    "or_none",
+    "scored",
+    "signed",
+    "to_json",
+]
 
 SCHEMA = 1
 """The version of the JSON."""
@@ -50,19 +64,9 @@ class Score:
 
     def to_dict(self) -> dict[str, Any]:
         """The score as it stands in the JSON."""
-        entry: dict[str, Any] = {
-            "metric": self.metric,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "error": self.error,
-            "count": self.count,
-            "total": self.total,
-            "signature": self.signature,
-        }
-        for name in ("dropped", "no_interval"):
-            if getattr(self, name):
-                entry[name] = getattr(self, name)
+        names = ("metric", "value", "low", "high", "error", "count", "total", "signature")
+        entry = {name: getattr(self, name) for name in names}
+        entry |= {name: kept for name in ("dropped", "no_interval") if (kept := getattr(self, name))}
         return entry | {"why": self.why} if self.value is None else entry
 
 
@@ -78,43 +82,66 @@ class SliceScores:
 
     def to_dict(self) -> dict[str, Any]:
         """The slice as it stands in the JSON."""
-        return {
-            "by": self.by,
-            "key": self.key,
-            "convention": self.convention,
-            "turns": self.turns,
-            "scores": [score.to_dict() for score in self.scores],
-        }
+        return {**vars(self), "scores": [score.to_dict() for score in self.scores]}
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
     """The scores of one system under one protocol; ``result["JGA"]`` is one of them.
 
-    ``notes`` are sentences that a reader of the numbers should know; ``changes`` are the values that the
-    protocol rewrote, ``errors`` every error, where these were asked for. ``counts`` is what each metric counted
-    per dialogue, in the order of ``dialogues``, ``turns_per_dialogue`` their turns; ``outcomes`` is the
-    table behind them, None where the result was saved and loaded. ``reference_hash`` is the hash of the labels,
-    ``protocol_hash`` that of the protocol.
+    ``partition`` holds what was counted, and all ``scores`` come from it, by ``metrics`` (as resolved, by the text
+    that was asked for), with ``intervals``. ``signature`` are the pieces of the scores' signatures without the
+    metric, ``n_slots`` is |S|, ``protocol_hash`` the hash of the protocol's settings. ``notes`` are sentences that
+    a reader of the numbers should know; ``changes`` are the values that the protocol rewrote, ``errors`` every
+    error, where these were asked for. ``outcomes`` is the table behind the counts, None where the result was
+    saved and loaded.
     """
 
     name: str
     source: str
     protocol: str
-    coverage: Coverage
-    scores: tuple[Score, ...]
-    dialogues: tuple[str, ...]
-    turns_per_dialogue: tuple[int, ...]
-    n_slots: int
-    reference_hash: Fingerprint
     protocol_hash: str
-    outcomes: Outcomes | None = None
-    counts: dict[str, Counts] = field(default_factory=dict)
-    metrics: dict[str, Metric] = field(default_factory=dict)
+    partition: Partition
+    metrics: dict[str, Metric]
+    n_slots: int
+    signature: tuple[str, ...]
+    intervals: Intervals
     notes: tuple[str, ...] = ()
     slices: tuple[SliceScores, ...] = ()
     changes: tuple[Change, ...] | None = None
     errors: tuple[ErrorRecord, ...] | None = None
+    outcomes: Outcomes | None = None
+
+    @cached_property
+    def scores(self) -> tuple[Score, ...]:
+        """The score of every metric, in the order in which they were asked for."""
+        return tuple(scored(self.partition, self.metrics, self.signature, self.intervals))
+
+    @property
+    def counts(self) -> dict[str, Counts]:
+        """What each metric counted [dialogues, columns], by its text; undefined ones are not there."""
+        keys = {text: count_text(metric) for text, metric in self.metrics.items()}
+        return {text: self.partition.counts[key] for text, key in keys.items() if key in self.partition.counts}
+
+    @property
+    def dialogues(self) -> tuple[str, ...]:
+        """The ids of the dialogues that were scored."""
+        return self.partition.dialogues
+
+    @property
+    def turns_per_dialogue(self) -> tuple[int, ...]:
+        """How many turns each of the dialogues has."""
+        return self.partition.turns_per_dialogue
+
+    @property
+    def coverage(self) -> Coverage:
+        """Which dialogues and turns of the reference were scored."""
+        return self.partition.coverage
+
+    @property
+    def reference_hash(self) -> Fingerprint:
+        """The hash of the labels."""
+        return self.partition.reference_hash
 
     def __getitem__(self, metric: str | Metric) -> Score:
         """The score of a metric, by its text or itself. Raises MetricError for one that was not asked for."""
@@ -122,8 +149,7 @@ class Result:
         for score in self.scores:
             if score.metric == text:
                 return score
-        known = [score.metric for score in self.scores]
-        raise MetricError(unknown("score", text, known))
+        raise MetricError(unknown("score", text, list(self.metrics)))
 
     def per_dialogue(self, metric: str | Metric) -> dict[str, float]:
         """The metric of each dialogue on its own, NaN where it is undefined there.
@@ -131,9 +157,10 @@ class Result:
         Raises MetricError for a metric that was not asked for or that these outcomes do not give.
         """
         score = self[metric]
-        if score.metric not in self.counts:
+        counts = self.counts.get(score.metric)
+        if counts is None:
             raise MetricError(where=score.metric, found=f"no value: {score.why}")
-        values = self.metrics[score.metric].value(self.counts[score.metric])
+        values = self.metrics[score.metric].value(counts)
         return dict(zip(self.dialogues, map(float, values), strict=True))
 
     def to_dict(self, keep: bool = False) -> dict[str, Any]:
@@ -148,7 +175,7 @@ class Result:
             "protocol": self.protocol,
             "coverage": self.coverage.to_dict(),
             "scores": [score.to_dict() for score in self.scores],
-            "slices": [one.to_dict() for one in self.slices],
+            "slices": [part.to_dict() for part in self.slices],
             "notes": list(self.notes),
         }
         if self.changes is not None:
@@ -174,12 +201,12 @@ class Result:
         """The scores as a table, for notebooks."""
         rows = [[html.cell(score.metric), *map(html.cell, self._pieces(score))] for score in self.scores]
         title = f"{self.name}: {self.coverage.scored_turns} turns, protocol {self.protocol}"
-        signature = self.scores[0].signature.partition("|")[2] if self.scores else ""
         table = html.table(["metric", "value", "interval", "counted"], rows, title)
+        signature = "|".join(self.signature) if self.scores else ""
         return html.page(table, notes=["per cent, but for what counts turns", *self.notes, signature])
 
     def __str__(self) -> str:
-        width = max((len(score.metric) for score in self.scores), default=0)
+        width = max(map(len, self.metrics), default=0)
         head = f"{self.name}  {self.coverage.scored_turns} turns, protocol {self.protocol}"
         return "\n".join(
             [head, *(f"  {score.metric:<{width}}  {self._shown(score)}" for score in self.scores), *self.notes]
@@ -204,25 +231,46 @@ class Result:
         return f"{scale * score.value:.2f}", between, counted
 
 
-def score(metric: Metric, text: str, sums: Any, signature: str, interval: Interval | None = None) -> Score:
+def scored(
+    partition: Partition, metrics: Mapping[str, Metric], signature: Sequence[str], intervals: Intervals
+) -> Iterable[Score]:
+    """The score of each metric from what was counted: summed, divided, with its interval."""
+    keys = {text: count_text(metric) for text, metric in metrics.items()}
+    counts = {text: partition.counts[key] for text, key in keys.items() if key in partition.counts}
+    found = intervals.of(((metrics[text], counts[text]) for text in counts), partition.dialogues)
+    interval_of = dict(zip(counts, found, strict=True))
+    for text, metric in metrics.items():
+        signed = "|".join([str(metric), *signature])
+        if text in counts:
+            yield _score(metric, text, total(counts[text]), signed, interval_of[text])
+        else:
+            yield Score(text, None, None, None, signed, why=partition.unavailable[str(metric)])
+
+
+def _score(metric: Metric, text: str, sums: Counts, signature: str, interval: Interval | None) -> Score:
     """The score of summed columns, with its interval if there is one."""
     value = float(metric.value(sums))
-    count, total = metric.ratio(sums)
+    count, number = metric.ratio(sums)
     if math.isnan(value):
-        return Score(text, None, count, total, signature, why=metric.undefined_reason)
-    found = Score(text, value, count, total, signature)
+        return Score(text, None, count, number, signature, why=metric.undefined_reason)
+    score = Score(text, value, count, number, signature)
     if interval is None:
-        return found
+        return score
     if math.isnan(interval.low):
-        return replace(found, no_interval=interval.note, dropped=interval.dropped)
+        return replace(score, no_interval=interval.note, dropped=interval.dropped)
     low, high, error, _, dropped, note = interval
-    return replace(found, low=low, high=high, error=error, dropped=dropped, no_interval=note)
+    return replace(score, low=low, high=high, error=error, dropped=dropped, no_interval=note)
 
 
-def count_text(metric: Metric) -> str:
-    """The text under which a metric's counts are kept: without its number, if any number counts the same."""
-    plain = replace(metric, number=None)
-    return str(plain if plain.count_key == metric.count_key else metric)
+def signed(signature: Sequence[str], **pieces: object) -> tuple[str, ...]:
+    """A signature's pieces with some of them changed, by their names.
+
+    >>> signed(["proto:exact@1", "S:30", "v:1"], S=31)
+    ('proto:exact@1', 'S:31', 'v:1')
+    """
+    names = [piece.partition(":")[0] for piece in signature]
+    changed = {name: f"{name}:{value}" for name, value in pieces.items()}
+    return tuple(changed.get(name, piece) for name, piece in zip(names, signature, strict=True))
 
 
 def _trimmed(row: list[float]) -> list[float]:

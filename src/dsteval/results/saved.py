@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,16 @@ import msgspec
 import numpy as np
 
 from dsteval._version import __version__
+from dsteval.align.coverage import Coverage
 from dsteval.align.fingerprint import Fingerprint
-from dsteval.align.pairing import Coverage
 from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError, MetricError, OptionError, ProtocolError, ReadError, first_few
-from dsteval.metrics import Counts, Metric, parse, total, under
+from dsteval.metrics import Counts, Metric, parse, under
 from dsteval.protocols.model import load as load_protocol
 from dsteval.protocols.model import names as protocol_names
 from dsteval.readers import Source
-from dsteval.results.result import SCHEMA, Result, Score, count_text, score
+from dsteval.results.partition import Partition, count_text
+from dsteval.results.result import SCHEMA, Result, Score, signed
 from dsteval.stats.intervals import Intervals
 
 __all__ = ["is_saved", "load", "merge", "recounted"]
@@ -41,7 +42,7 @@ class _System(msgspec.Struct):
     source: str
     protocol: str
     coverage: dict[str, Any]
-    scores: list[dict[str, Any]]
+    scores: list[Score]
     notes: list[str] = []
     per_dialogue: _Counted | None = None
 
@@ -79,42 +80,45 @@ def load(source: str | Path | Source) -> list[Result]:
 
 
 def _result(system: _System, where: str) -> Result:
-    held = system.per_dialogue
-    if held is None:
+    kept = system.per_dialogue
+    place = f"{where}, system {system.name!r}"
+    if kept is None:
         raise ReadError(
-            where=f"{where}, system {system.name!r}",
+            where=place,
             expected="counts per dialogue",
             found="none",
             remedy="score -o PATH.json keeps them; standard output does not.",
         )
-    counts = {key: _rectangle(rows) for key, rows in held.counts.items()}
-    lengths = {len(held.dialogues), len(held.turns), *(len(one) for one in counts.values())}
+    counts = {key: _rectangle(rows) for key, rows in kept.counts.items()}
+    lengths = {len(kept.dialogues), len(kept.turns), *map(len, counts.values())}
     if len(lengths) != 1:
-        raise ReadError(
-            where=f"{where}, system {system.name!r}",
-            expected="one row of counts a dialogue",
-            found=f"{', '.join(map(str, sorted(lengths)))} rows",
-        )
-    _check_protocol(system.protocol, held.settings, where)
-    metrics = {text: parse(resolved) for text, resolved in held.metrics.items()}
-    defined = {one["metric"] for one in system.scores if not one.get("why")}
-    lacking = [text for text, metric in metrics.items() if text in defined and count_text(metric) not in counts]
+        found = f"{', '.join(map(str, sorted(lengths)))} rows"
+        raise ReadError(where=place, expected="one row of counts a dialogue", found=found)
+    _check_protocol(system.protocol, kept.settings, where)
+    metrics = {text: parse(resolved) for text, resolved in kept.metrics.items()}
+    uncounted = {text for text, metric in metrics.items() if count_text(metric) not in counts}
+    reasons = {score.metric: score.why for score in system.scores}
+    lacking = [text for text in metrics if text in uncounted and not reasons.get(text)]
     if lacking:
         raise ReadError(where=where, expected="the counts of each metric", found=f"none of {first_few(lacking)}")
+    signature = tuple(system.scores[0].signature.split("|")[1:]) if system.scores else ()
     return Result(
         system.name,
         system.source,
         system.protocol,
-        Coverage(**system.coverage),
-        tuple(msgspec.convert(one, Score, strict=False) for one in system.scores),
-        tuple(held.dialogues),
-        tuple(held.turns),
-        held.slots,
-        Fingerprint.of(*held.reference),
-        held.settings,
-        None,
-        {text: counts[key] for text, metric in metrics.items() if (key := count_text(metric)) in counts},
+        kept.settings,
+        Partition(
+            tuple(kept.dialogues),
+            tuple(kept.turns),
+            counts,
+            {str(metrics[text]): reasons[text] for text in uncounted},
+            Coverage(**system.coverage),
+            Fingerprint.of(*kept.reference),
+        ),
         metrics,
+        kept.slots,
+        signature,
+        Intervals.signed(signature),
         tuple(system.notes),
     )
 
@@ -149,37 +153,24 @@ def recounted(result: Result, metrics: Sequence[str | Metric] | None, intervals:
 
     Raises MetricError for a metric whose counts it does not keep.
     """
+    counts, unavailable = result.partition.counts, result.partition.unavailable
     wanted: dict[str, Metric] = {}
-    for one in result.metrics if metrics is None else metrics:
-        metric = parse(one) if isinstance(one, str) else one.checked()
-        wanted[str(metric)] = result.metrics.get(str(metric)) or _resolved(result, metric)
-    by_text = {count_text(result.metrics[text]): counts for text, counts in result.counts.items()}
-    old = {score.metric: score for score in result.scores}
-    counts: dict[str, Counts] = {}
-    for text, metric in wanted.items():
-        key = count_text(metric)
-        if key in by_text:
-            counts[text] = by_text[key]
-        elif text not in old:
+    for asked in result.metrics if metrics is None else metrics:
+        metric = parse(asked) if isinstance(asked, str) else asked.checked()
+        text = str(metric)
+        wanted[text] = metric = result.metrics.get(text) or _resolved(result, metric)
+        if count_text(metric) not in counts and str(metric) not in unavailable:
             raise MetricError(
                 where=f"{result.name}, metric {text!r}",
-                expected=f"counts that the saved result keeps ({', '.join(by_text)})",
+                expected=f"counts that the saved result keeps ({', '.join(counts)})",
                 found="none",
                 remedy="Score the predictions again with that metric.",
             )
-    found = intervals.of(((wanted[text], counts[text]) for text in counts), result.dialogues)
-    known = dict(zip(counts, found, strict=True))
-    rest = result.scores[0].signature.partition("|")[2]
-    settings = [part for part in rest.split("|") if part.split(":")[0] not in ("ci", "seed", "level")]
-    settings[-1:-1] = intervals.signature()
-    scores = []
-    for text, metric in wanted.items():
-        signature = "|".join([str(metric), *settings])
-        if text in counts:
-            scores.append(score(metric, text, total(counts[text]), signature, known[text]))
-        else:
-            scores.append(replace(old[text], signature=signature))
-    return replace(result, scores=tuple(scores), counts=counts, metrics=wanted)
+    signature = (piece for piece in result.signature if piece.split(":")[0] not in ("ci", "seed", "level"))
+    *settings, version = signature
+    return replace(
+        result, metrics=wanted, intervals=intervals, signature=(*settings, *intervals.signature(), version)
+    )
 
 
 def _resolved(result: Result, metric: Metric) -> Metric:
@@ -213,29 +204,29 @@ def merge(results: Sequence[Result], name: str | None = None) -> Result:
             expected="each dialogue in one part",
             found=f"{len(twice)} of {len(set(names))} twice ({first_few(twice)})",
         )
-    same = all(str(one.reference_hash) == str(first.reference_hash) for one in results)
-    coverage = _covered([one.coverage for one in results], same)
-    merged = replace(
+    partition = Partition.sum([part.partition for part in results])
+    coverage = partition.coverage
+    turns = f"{coverage.scored_turns}/{coverage.ref_turns}"
+    return replace(
         first,
         name=name or first.name,
-        source=", ".join(dict.fromkeys(one.source for one in results)),
-        coverage=coverage,
-        dialogues=tuple(names),
-        turns_per_dialogue=tuple(turns for one in results for turns in one.turns_per_dialogue),
-        reference_hash=first.reference_hash if same else Fingerprint.sum(one.reference_hash for one in results),
-        counts={text: _stacked([one.counts[text] for one in results]) for text in first.counts},
-        notes=tuple(dict.fromkeys(note for one in results for note in one.notes)),
-        outcomes=None,
+        source=", ".join(dict.fromkeys(part.source for part in results)),
+        partition=partition,
+        signature=signed(first.signature, turns=turns, ref=partition.reference_hash),
+        notes=tuple(_notes(results)),
         slices=(),
+        changes=None,
+        errors=None,
+        outcomes=None,
     )
-    parts = {"turns": f"{coverage.scored_turns}/{coverage.ref_turns}", "ref": str(merged.reference_hash)}
-    return replace(merged, scores=tuple(_moved(score, parts) for score in first.scores))
 
 
-def _moved(score: Score, parts: dict[str, str]) -> Score:
-    """A score whose signature has other turns and another reference; its value is to be counted anew."""
-    pieces = [piece.partition(":") for piece in score.signature.split("|")]
-    return replace(score, signature="|".join(f"{k}{c}{parts.get(k, v)}" for k, c, v in pieces))
+def _notes(parts: Sequence[Result]) -> Iterator[str]:
+    """The notes of all parts; one that holds for some of them says for which."""
+    for note in dict.fromkeys(note for part in parts for note in part.notes):
+        sources = dict.fromkeys(part.source for part in parts if note in part.notes)
+        everywhere = all(note in part.notes for part in parts)
+        yield note if everywhere else f"{', '.join(sources)}: {note}"
 
 
 def _check_alike(first: Result, other: Result) -> None:
@@ -248,26 +239,3 @@ def _check_alike(first: Result, other: Result) -> None:
             raise AlignmentError(
                 where=f"{other.source} beside {first.source}", expected=f"the same {what}, {ours}", found=theirs
             )
-
-
-def _covered(parts: Sequence[Coverage], same: bool) -> Coverage:
-    """The coverage of all parts; of one reference, what another part covers is not missing."""
-    whole = Coverage()
-    for one in parts:
-        whole.scored_dialogues += one.scored_dialogues
-        whole.scored_turns += one.scored_turns
-        whole.ref_dialogues = one.ref_dialogues if same else whole.ref_dialogues + one.ref_dialogues
-        whole.ref_turns = one.ref_turns if same else whole.ref_turns + one.ref_turns
-        whole.extra += one.extra
-        whole.left_out += [name for name in one.left_out if name not in whole.left_out]
-        whole.missing += [] if same else one.missing
-    if same:
-        missing = set(parts[0].missing).intersection(*(one.missing for one in parts[1:]))
-        whole.missing = [name for name in parts[0].missing if name in missing]
-    return whole
-
-
-def _stacked(counts: Sequence[Counts]) -> Counts:
-    """Rows of all parts, narrow ones filled with zeros at the right."""
-    width = max(one.shape[1] for one in counts)
-    return np.concatenate([np.pad(one, ((0, 0), (0, width - one.shape[1]))) for one in counts])

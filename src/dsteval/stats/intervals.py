@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +44,22 @@ class Intervals:
         kind = "boot" if self.method == "percentile" else self.method
         level = [] if self.level == 0.95 else [f"level:{self.level:g}"]
         return [f"ci:{kind}{self.resamples}-dialogue", *level, f"seed:{self.seed}"]
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any]) -> Intervals:
+        """Those of a run's settings: ``ci``, ``resamples``, ``seed`` and ``interval``, as far as they are set."""
+        names = {"ci": "level", "resamples": "resamples", "seed": "seed", "interval": "method"}
+        return cls(**{name: settings[key] for key, name in names.items() if key in settings})
+
+    @classmethod
+    def signed(cls, pieces: Iterable[str]) -> Intervals:
+        """The settings that stand in a signature."""
+        known = dict(piece.split(":", 1) for piece in pieces if ":" in piece)
+        made = re.fullmatch(r"(\w+?)(\d+)-dialogue", known.get("ci", ""))
+        if made is None:
+            return NO_INTERVALS
+        method = "percentile" if made[1] == "boot" else made[1]
+        return cls(float(known.get("level", 0.95)), int(made[2]), int(known.get("seed", cls.seed)), method)
 
     def of(self, counted: Iterable[tuple[Metric, Counts]], dialogues: Sequence[str]) -> list[Interval | None]:
         """The interval of each metric from its counts per dialogue, all over the same draws.

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from dsteval.analysis.baselines import BASELINES
-from dsteval.analysis.comparison import Comparison, compare, intervals_of
+from dsteval.analysis.comparison import Comparison, compare
 from dsteval.analysis.differences import TESTS, Difference
 from dsteval.cli.commands.compare_modes import added, beyond_options, runs, two_refs
 from dsteval.cli.options import (
@@ -31,11 +31,12 @@ from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import systems
 from dsteval.errors import OptionError, unknown
 from dsteval.metrics import parse
-from dsteval.pipeline.evaluation import Settings
+from dsteval.pipeline.run import Settings
 from dsteval.readers import Source
 from dsteval.render.comparison import comparison_tables
 from dsteval.results.result import Result
 from dsteval.results.saved import is_saved, load
+from dsteval.stats.intervals import Intervals
 
 __all__ = ["command"]
 
@@ -100,7 +101,7 @@ def command(
         _check_idle("--runs", *_BESIDE)
         emit(*runs(files, reference, protocol, metrics, settings), form, out)
         return
-    limits = _limits(fail_below, against, intervals_of(settings).level)
+    limits = _limits(fail_below, against, Intervals.of_settings(settings).level)
     if common and settings.get("missing") == "error":
         settings["missing"] = "skip"
     results = systems(files, reference, protocol, metrics, (), {**settings, "ci": None})

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from dsteval.analysis.comparison import intervals_of
 from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
 from dsteval.analysis.reference_change import two_references
 from dsteval.analysis.sample_size import plan
@@ -16,12 +15,13 @@ from dsteval.analysis.seed_runs import repeated
 from dsteval.cli.options import OneOf, open_named, open_shown
 from dsteval.cli.systems import check_predictions, named, systems
 from dsteval.errors import OptionError
-from dsteval.pipeline.evaluation import Settings
 from dsteval.pipeline.inputs import system_name
+from dsteval.pipeline.run import Settings
 from dsteval.readers import Source
 from dsteval.render import rankings as tables_of
 from dsteval.render.table import Table
 from dsteval.results.result import SCHEMA, Result
+from dsteval.stats.intervals import Intervals
 
 __all__ = ["added", "beyond_options", "runs", "two_refs"]
 
@@ -55,7 +55,7 @@ def added(
     wanted: dict[str, Any],
 ) -> tuple[list[Table], dict[str, Any]]:
     """The tables that were asked for beside the comparison, and what they add to its JSON."""
-    intervals, chosen = intervals_of(settings), metrics or None
+    intervals, chosen = Intervals.of_settings(settings), metrics or None
     tables: list[Table] = []
     document: dict[str, Any] = {}
     if "lambda" in wanted["over"]:

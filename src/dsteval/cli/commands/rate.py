@@ -26,8 +26,8 @@ from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import check_predictions, opened, systems
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ReadError, first_few
-from dsteval.pipeline.evaluation import Evaluation, Settings
 from dsteval.pipeline.inputs import check_names, system_name
+from dsteval.pipeline.run import Run, Settings
 from dsteval.rating import charts
 from dsteval.rating.agreement import LEVELS, agree
 from dsteval.rating.correlation import correlate
@@ -96,7 +96,7 @@ def _sample(
         source = open_shown(path)
         check_predictions(source, "rate sample")
         say(source, settings.get("format"))
-        run = Evaluation(protocol, **settings)
+        run = Run.of(protocol, **settings)
         pools.append(pool(name or system_name(Path(path).name), source, reference, run))
     names = [one.system for one in pools]
     check_names(names, "FILE")

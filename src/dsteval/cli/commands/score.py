@@ -20,7 +20,7 @@ from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import merged, systems
 from dsteval.errors import OptionError
 from dsteval.outcomes.slices import BY
-from dsteval.pipeline.evaluation import Settings
+from dsteval.pipeline.run import Settings
 from dsteval.render.errors import errors_table
 from dsteval.render.scores import change_tables, scores_table, slice_tables
 from dsteval.render.table import FORMS

@@ -13,7 +13,7 @@ import click
 from msgspec import structs
 
 from dsteval import readers
-from dsteval.align.pairing import Missing
+from dsteval.align.coverage import Missing
 from dsteval.cli.options import (
     OneOf,
     interval_options,
@@ -27,8 +27,10 @@ from dsteval.cli.output_files import emit
 from dsteval.dialogue import Dialogue, written_states
 from dsteval.errors import OptionError, printable
 from dsteval.outcomes.slices import BY
-from dsteval.pipeline.evaluation import Evaluation, Settings, evaluate
+from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import system_name
+from dsteval.pipeline.run import Run as ScoringRun
+from dsteval.pipeline.run import Settings
 from dsteval.readers import Source
 from dsteval.render.scores import scores_table, slice_tables
 from dsteval.results.result import Result, document
@@ -106,7 +108,7 @@ def command(
     field = options.pop("ref_field")
     settings: Settings = {**interval_settings(options), "slots": listed}  # type: ignore[typeddict-item]
     wanted = list(metrics) or list(
-        dict.fromkeys([*CARD, *Evaluation(protocol, **settings).protocol.metrics.default])
+        dict.fromkeys([*CARD, *ScoringRun.of(protocol, **settings).protocol.metrics.default])
     )
     _check_out(out, data)
     source = open_shown(data)

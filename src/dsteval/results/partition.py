@@ -1,0 +1,101 @@
+"""What scoring a part of the data leaves: everything that adds up, so that parts sum to the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from dsteval.align.coverage import Coverage
+from dsteval.align.fingerprint import Fingerprint
+from dsteval.metrics import Counts, Metric
+from dsteval.outcomes.table import Outcomes
+from dsteval.results.notes import NoteCounts
+
+__all__ = ["Partition", "count", "count_text"]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The counts of some dialogues of one system, under one protocol; ``a + b`` are those of both.
+
+    Per dialogue, in one order: ``dialogues`` (ids), ``turns_per_dialogue``, and ``counts`` by ``count_text``, each
+    [dialogues, columns]. ``unavailable`` says by a metric's text why it cannot be had from these files.
+    ``reference_hash`` is the hash of the labels. ``note_counts`` is what notes are made of, None for a result that
+    was saved.
+    """
+
+    dialogues: tuple[str, ...]
+    turns_per_dialogue: tuple[int, ...]
+    counts: Mapping[str, Counts]
+    unavailable: Mapping[str, str]
+    coverage: Coverage
+    reference_hash: Fingerprint
+    note_counts: NoteCounts | None = None
+
+    def __add__(self, other: Partition) -> Partition:
+        return Partition.sum([self, other])
+
+    @classmethod
+    def sum(cls, parts: Sequence[Partition]) -> Partition:
+        """One partition out of at least one that hold different dialogues.
+
+        They were scored against one reference, or each against its own part of it; the order of parts decides the
+        order of dialogues and nothing else.
+        """
+        by_reference: dict[str, list[Partition]] = {}
+        for number, part in enumerate(parts):
+            own = str(part.reference_hash) if part.reference_hash.dialogues else f"none {number}"
+            by_reference.setdefault(own, []).append(part)
+        groups = list(by_reference.values())
+        covered = [Coverage.sum([part.coverage for part in group], one_reference=True) for group in groups]
+        hashes = [group[0].reference_hash for group in groups]
+        notes = [part.note_counts for part in parts if part.note_counts is not None]
+        return cls(
+            tuple(name for part in parts for name in part.dialogues),
+            tuple(turns for part in parts for turns in part.turns_per_dialogue),
+            {key: _stacked([part.counts[key] for part in parts]) for key in parts[0].counts},
+            {text: reason for part in parts for text, reason in part.unavailable.items()},
+            Coverage.sum(covered, one_reference=False) if len(covered) > 1 else covered[0],
+            Fingerprint.sum(hashes) if len(hashes) > 1 else hashes[0],
+            reduce(NoteCounts.__add__, notes) if len(notes) == len(parts) else None,
+        )
+
+    def rows(self, chosen: Sequence[int], coverage: Coverage) -> Partition:
+        """Some of the dialogues, by their positions; arrays that were shared still are."""
+        moved = {id(counts): counts[np.array(chosen, dtype=np.intp)] for counts in self.counts.values()}
+        return replace(
+            self,
+            dialogues=tuple(self.dialogues[row] for row in chosen),
+            turns_per_dialogue=tuple(self.turns_per_dialogue[row] for row in chosen),
+            counts={key: moved[id(counts)] for key, counts in self.counts.items()},
+            coverage=coverage,
+            note_counts=None,
+        )
+
+
+def _stacked(counts: Sequence[Counts]) -> Counts:
+    """Rows of all parts, narrow ones filled with zeros at the right."""
+    width = max(part.shape[1] for part in counts)
+    return np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in counts])
+
+
+def count(metrics: Iterable[Metric], outcomes: Outcomes) -> tuple[dict[str, Counts], dict[str, str]]:
+    """What each kind of metric counts per dialogue, by ``count_text``, and why others cannot be had."""
+    counts: dict[str, Counts] = {}
+    unavailable: dict[str, str] = {}
+    for metric in metrics:
+        reason, key = metric.unavailable_reason(outcomes), count_text(metric)
+        if reason is not None:
+            unavailable[str(metric)] = reason
+        elif key not in counts:
+            counts[key] = metric.count(outcomes)
+    return counts, unavailable
+
+
+def count_text(metric: Metric) -> str:
+    """The text under which a metric's counts are kept: without its number, if any number counts the same."""
+    plain = replace(metric, number=None)
+    return str(plain if plain.count_key == metric.count_key else metric)
