@@ -23,8 +23,8 @@ from dsteval.values.slots import canonical
 
 __all__ = ["Failure", "Progress", "Run", "run"]
 
-Progress = Callable[[int, int, int], None]
-"""Told after each turn: turns done, dialogues done, dialogues that failed."""
+Progress = Callable[..., None]
+"""Called after each turn with the turns ``completed``, the ``dialogues`` and the ``failures`` so far."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def run(
 
         def tick(more: int) -> None:
             if progress is not None:
-                progress(turns + more, came.before + came.tracked, len(failed))
+                progress(completed=turns + more, dialogues=came.before + came.tracked, failures=len(failed))
 
         tick(0)
         tracking = _Tracking(tracker, clock, material.slots, tick)

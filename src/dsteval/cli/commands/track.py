@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -24,6 +24,7 @@ from dsteval.cli.options import (
     slot_list,
 )
 from dsteval.cli.output_files import emit
+from dsteval.cli.progress import progress
 from dsteval.dialogue import Dialogue, written_states
 from dsteval.errors import OptionError, printable
 from dsteval.outcomes.slices import BY
@@ -33,7 +34,7 @@ from dsteval.readers import Source
 from dsteval.render.scores import scores_table, slice_tables
 from dsteval.results.result import Result, document
 from dsteval.track.dialogues import Material, gather
-from dsteval.track.runs import Progress, Run, run
+from dsteval.track.runs import Run, run
 from dsteval.track.tracker import load, option_values
 
 __all__ = ["command"]
@@ -41,6 +42,12 @@ __all__ = ["command"]
 CARD = ("SlotRecall", "JGA")
 """What the MultiWOZ 2.1 evaluation card asks for, its own order."""
 
+_COLUMNS = (
+    "BarColumn",
+    "MofNCompleteColumn",
+    "turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures",
+    "TimeRemainingColumn",
+)
 _LISTED = 20  # failures on stderr; --verbose writes all
 
 
@@ -124,9 +131,12 @@ def command(
         hint = "without --tracker-option train=FILE (labelled dialogues, not the test set's) it knows no names"
         click.echo(f"baseline: {hint}", err=True)
     # What a tracker prints is no result.
-    with redirect_stdout(sys.stderr), _bar(material) as progress:
+    with (
+        redirect_stdout(sys.stderr),
+        progress(*_COLUMNS, description="", total=material.turns, dialogues=0, failures=0) as update,
+    ):
         tracker = load(name, option_values(given), {"schema": material.schema, "slots": material.slots})
-        came = run(material, tracker, out, nested=nested, timeout=timeout, restart=restart, progress=progress)
+        came = run(material, tracker, out, nested=nested, timeout=timeout, restart=restart, progress=update)
     _tell(came, material, out, verbose)
     if came.interrupted:
         raise SystemExit(130)
@@ -166,25 +176,6 @@ def _perfect(dialogue: Dialogue) -> Dialogue:
     states = written_states(dialogue, "ref") or [[] for _ in dialogue.turns]
     pairs = zip(dialogue.turns, states, strict=True)
     return structs.replace(dialogue, turns=[structs.replace(turn, pred=state) for turn, state in pairs])
-
-
-@contextmanager
-def _bar(material: Material) -> Iterator[Progress | None]:
-    """Turns, dialogues, failures and the time left on stderr, where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    text = TextColumn("turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures")
-    columns = (BarColumn(), MofNCompleteColumn(), text, TimeRemainingColumn())
-    with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("", total=material.turns, dialogues=0, failures=0)
-        yield lambda turns, dialogues, failures: bar.update(
-            task, completed=turns, dialogues=dialogues, failures=failures
-        )
 
 
 def _tell(came: Run, material: Material, out: str, verbose: bool) -> None:
