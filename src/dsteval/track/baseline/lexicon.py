@@ -12,41 +12,18 @@ from rapidfuzz import fuzz
 
 from dsteval.dialogue import slot_of
 from dsteval.track.baseline.patterns import normal, stem
-from dsteval.track.baseline.vocabulary import COMMON, CUES, DOMAINS, EMPTY, SHORTENED, SYNONYMS
+from dsteval.track.baseline.vocabulary import CUES, DOMAINS, SYNONYMS, WORDS
 from dsteval.values.slots import canonical
 
 __all__ = ["Lexicon", "Slot", "domain_words", "lexicon_from_schema", "lexicon_from_states", "lexicon_from_values"]
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|\d+")
 _ABSENT = frozenset({"", "none", "not mentioned", "dontcare", "do not care", "dont care", "do n't care"})
-_COUNTED = {
-    "people": ("people", "passengers", "travelers", "travellers", "seats", "riders", "tickets"),
-    "stay": ("stay", "nights", "days"),
-    "stars": ("stars", "star"),
-    "rooms": ("rooms",),
-    "beds": ("beds",),
-    "baths": ("baths",),
-    "bags": ("bags",),
-    "stops": ("stops", "transfers"),
-}
-_ROLES = {
-    "from": ("departure", "origin", "from"),
-    "to": ("destination", "to"),
-    "arrive": ("arriveby", "arrive", "arrival"),
-    "leave": ("leaveat", "leave", "leaving", "departing"),
-}
-_EMPTY = frozenset(EMPTY.split())
+_COUNTED, _ROLES = WORDS["counted"], WORDS["roles"]
+_EMPTY = frozenset(WORDS["empty"].split())
 _DATES = frozenset({"day", "date"})
 _FLAGS = frozenset({"yes", "no", "true", "false", "free"})
-_GENERAL = frozenset(COMMON.split())
-_SPELLED_TWO_WAYS = (
-    ("guest house", "guesthouse"),
-    ("night club", "nightclub"),
-    ("concert hall", "concerthall"),
-    ("b and b", "bed and breakfast"),
-    ("centre", "center"),
-    ("theatre", "theater"),
-)
+_GENERAL = frozenset(WORDS["common"].split())
 _ODD_NAMES = frozenset({"the place"})
 
 
@@ -288,7 +265,7 @@ def _forms(spelled: str) -> Iterable[str]:
     bare = spelled.removeprefix("the ")
     if bare not in _GENERAL:
         yield bare
-    for one, other in _SPELLED_TWO_WAYS:
+    for one, other in WORDS["spelled_two_ways"]:
         if one in bare:
             yield bare.replace(one, other)
         if other in bare:
@@ -302,7 +279,7 @@ def _shorten(slot: Slot) -> None:
     for spelled, value in slot.values.items():
         for word in spelled.split():
             users[word].add(value)
-        for ending in SHORTENED:
+        for ending in WORDS["shortened"]:
             if spelled.endswith(f" {ending}"):
                 taken[spelled.removesuffix(f" {ending}").removeprefix("the ")].add(value)
     for short, values in taken.items():

@@ -7,47 +7,23 @@ import re
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.patterns import NUMBER, number
 from dsteval.track.baseline.scene import Scene, domain_words_in
+from dsteval.track.baseline.vocabulary import phrases_of
 
 __all__ = ["accept_names", "accept_values", "answer", "any_value", "ask", "drop"]
 
 DONTCARE = "dontcare"
-_ASKS = re.compile(
-    r"\?|\b(?:i need|let me know|prefer|preference|may i|please (?:tell|provide|specify)|do you|would you|"
-    r"could you|"
-    r"what|how many|how long|which|need to know|if you)\b"
-)
-_ANY = re.compile(
-    r"\b(?:(?:i )?(?:really )?(?:do ?nt|dont|do not|does not|doesnt|not) (?:really |actually )?(?:care|"
-    r"mind|matter|"
-    r"picky|have (?:an?|any) (?:particular |specific |real |strong )?preference|have preference|have one in mind)|"
-    r"no (?:particular |specific |real )?preferences?|any(?:thing|where|time)?(?: (?:is|will|would|area|"
-    r"price|part|"
-    r"of them|type|one|price range|day|star|kind|location|food|cuisine))(?: (?:is|be|do|works?|fine|ok|okay))*|"
-    r"anywhere|anything|not particular|surprise me|whichever|whatever|doesnt matter|not important|isnt important|"
-    r"either|flexible|no matter|nt matter|doesn t matter|open to|you (?:choose|pick|decide)|any will do|"
-    r"nothing specific|no specific|no (?:area|price|price range|type|location|food|"
-    r"particular)\b(?: \w+)? preference|"
-    r"have an? (?:\w+ )?(?:area|price|type|location|food)? ?(?:preference|in mind)|no price range|no particular)\b"
-)
+_ASKS = re.compile(r"\?|" + phrases_of("asks"))
+_ANY = re.compile(phrases_of("any"))
 _PREFERENCE = re.compile(r"\b(?:particular|specific|preference|certain|preferred|in mind|prefer|matter)\b")
 _NONE = re.compile(
     r"^(?:no(?: i)? ?(?:,|\.|but|dont|do not|i dont|i do not|$)|not really|nope|i (?:dont|do not) [.])"
 )
-_TAKEN = re.compile(
-    r"\b(?:phone|address|postcode|post code|postal|fee|number|zip|info|information|book|reserve|reservation|table|"
-    r"sounds?|good|great|perfect|fine|nice|lovely|works?|yes|sure|please|okay)\b"
-)
-_REFUSED = re.compile(
-    r"\b(?:no|nope|nah|another|different|anything else|other|others|else|instead|not interested|rather not|"
-    r"dont (?:want|like))\b"
-)
+_TAKEN = re.compile(phrases_of("taken"))
+_REFUSED = re.compile(phrases_of("refused"))
 _OTHER = re.compile(
     r"\b(?:another (?:one|hotel|restaurant|place|attraction)|something else|different (?:one|place))\b"
 )
-_BARE = re.compile(
-    rf"^(?:(?:just|only|for|it|will|be|there|are|we|its|is|that|yes|please|make|about|a|total|of|book|ill|need|i|"
-    rf"have|with|the) )*(?P<n>{NUMBER})(?: please| only| thanks?)?(?: [.,!?]| and\b|$)"
-)
+_BARE = re.compile(rf"^(?:{phrases_of('bare')} )*(?P<n>{NUMBER})(?: please| only| thanks?)?(?: [.,!?]| and\b|$)")
 _COUNTED = frozenset({"people", "stay"})
 
 

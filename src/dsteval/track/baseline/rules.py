@@ -9,35 +9,22 @@ from rapidfuzz import fuzz, process
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.patterns import NUMBER, clock_times, number
 from dsteval.track.baseline.scene import Mention, Scene
+from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of
 
 __all__ = ["days", "flags", "numbers", "times", "values"]
 
-_UNITS = {
-    "people": r"(?:people|persons?|guests?(?! ?house)|adults?|of us|tickets?|seats?|travell?ers?|passengers?|"
-    r"diners|friends|individuals|others|riders?|ppl|spots)",
-    "stay": r"(?:nights?|days?)",
-    "stars": r"stars?",
-    "rooms": r"rooms?",
-    "beds": r"(?:beds?|bedrooms?|bed rooms?)",
-    "baths": r"(?:baths?|bathrooms?|bath rooms?)",
-    "bags": r"(?:bags?|suitcases?|pieces of luggage|checked bags?)",
-    "stops": r"(?:stops?|transfers?|layovers?)",
-}
 _SINGLE = re.compile(r"\b(?:night|day|ticket|seat)$")
 _MORE = r"(?:more |other |full |total |additional |checked |different |consecutive )?"
-_COUNTS = {role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{unit}\b") for role, unit in _UNITS.items()}
+_COUNTS = {
+    role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{any_of(units)}")
+    for role, units in WORDS["units"].items()
+}
 _GROUP = re.compile(
-    rf"\b(?:party of|group of|table for|book for|room for|it for|reservation for|tickets? for|seats? for|"
-    rf"booked for|"
-    rf"total of|there (?:will|ll) be|therell be|there are|one for|taxi for|there for|rooms for|reservations for|"
-    rf"train for|for just|for only|booking for) (?:a total of |just |only |about )?"
-    rf"(?P<n>{NUMBER})\b(?! ?(?:nights?|days?|stars?|am|pm|:|o ?clock|a m|p m|or|of them|rooms?|minutes|hours))"
+    rf"{phrases_of('group')} (?:a total of |just |only |about )?(?P<n>{NUMBER})\b"
+    r"(?! ?(?:nights?|days?|stars?|am|pm|:|o ?clock|a m|p m|or|of them|rooms?|minutes|hours))"
 )
 _FOR = re.compile(rf"\bfor (?P<n>{NUMBER})(?: please)?(?= (?:[.,!?]|on|at|and|from|starting|with|in|leaving)|$)")
-_ALONE = re.compile(
-    r"\b(?:just (?:for )?(?:me|myself|one|1)|only (?:for )?(?:me|myself|one|1)|by myself|for myself|alone|solo|"
-    r"its just me|one person|myself only|just one person)\b"
-)
+_ALONE = re.compile(phrases_of("alone"))
 _RATED = re.compile(
     rf"\b(?:stars?|rating|rated|star rating)(?: (?:of|is|at|should be|as|an?|with))* (?P<n>{NUMBER})\b"
 )
@@ -97,10 +84,8 @@ def flags(scene: Scene) -> None:
 
 def _is_question(scene: Scene, at: int) -> bool:
     """Whether the sentence at that place asks about a thing rather than wishes it."""
-    for start, sentence in scene.said.sentences():
-        if start <= at < start + len(sentence):
-            return "?" in sentence and bool(re.search(r"\b(?:do|does|is|are|can i|what|how)\b", sentence))
-    return False
+    _, sentence = scene.said.sentence(at)
+    return "?" in sentence and bool(re.search(r"\b(?:do|does|is|are|can i|what|how)\b", sentence))
 
 
 def numbers(scene: Scene) -> None:

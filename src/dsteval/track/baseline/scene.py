@@ -10,22 +10,14 @@ from rapidfuzz import fuzz, process
 
 from dsteval.track.baseline.lexicon import Lexicon, Slot
 from dsteval.track.baseline.patterns import Said, normal, stem
+from dsteval.track.baseline.vocabulary import phrases_of
 
 __all__ = ["Memory", "Mention", "Scene"]
 
-# "to the hotel", "same area as the restaurant", "near the museum": another domain's thing, not a new topic.
-_REFERRED = re.compile(
-    r"\b(?:from|to|between|near|as|at|by|leave|leaving|of|and|for|with|in|close|like|depart|departing|around) "
-    r"(?:(?:the|my|this|that|our|both|said|same) )+$"
-)
+_REFERRED = re.compile(phrases_of("referred") + " (?:(?:the|my|this|that|our|both|said|same) )+$")
 _DIRECT = re.compile(r"\b(?:from|to|between|leaving|leave|as|near|and|departing) $")
-_NEGATED = re.compile(
-    r"\b(?:not|no|dont (?:want|need|like)(?: (?:it|to be|an?|any|the|in))*|instead of|other than|"
-    r"rather than|except|"
-    r"isnt|arent|doesnt (?:need|have) to be|without|besides|nothing|opposed to)(?: (?:an?|the|in|any|"
-    r"in the|be))* $"
-)
-_STREET = re.compile(r" (?:road|street|lane|way|avenue|parade|place(?! to\b)|terrace|rd|st|passage|hill)\b")
+_NEGATED = re.compile(phrases_of("negated") + "(?: (?:an?|the|in|any|in the|be))* $")
+_STREET = re.compile(" " + phrases_of("street"))
 _PLACE = re.compile(r" (?:to|that|is)\b")
 _VERBS = frozenset({"eat", "dine", "stay", "eating", "dining", "fly", "watch", "listen", "pay", "swim"})
 _RIDE = re.compile(r"\b(?:taxi|cab)\b")

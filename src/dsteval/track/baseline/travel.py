@@ -6,17 +6,12 @@ import re
 
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.scene import Scene
+from dsteval.track.baseline.vocabulary import phrases_of
 
 __all__ = ["places", "refer"]
 
-_FROM = re.compile(
-    r"\b(?:from|leav\w*|depart\w*|out of|pick\w* (?:me |us )?up (?:at|from)|starting (?:at|in)|come from)"
-    r"(?: (?:the|my|in|from|at|is|will be))* $"
-)
-_TO = re.compile(
-    r"\b(?:to|destination|into|towards?|arriv\w* (?:in|at)|for|going|reach|visit|get to|and)"
-    r"(?: (?:the|my|is|in|at|will be))* $"
-)
+_FROM = re.compile(phrases_of("from") + "(?: (?:the|my|in|from|at|is|will be))* $")
+_TO = re.compile(phrases_of("to") + "(?: (?:the|my|is|in|at|will be))* $")
 _TO_THING = re.compile(r"\b(?:to|and|at|for|reach|into)(?: (?:the|my|this|that|get to))* $")
 _BOTH = re.compile(
     r"\b(?:two|both|those|the|these)(?: two)? (?:places|locations|place|destinations)\b|\bcommute\b|"
@@ -24,10 +19,8 @@ _BOTH = re.compile(
 )
 _LEAVES = re.compile(r"\b(?:leave|leaving|from|depart) (?:the |my )?(\w+)(?: (\w+))?")
 _REACHES = re.compile(r"\b(?:arrive at|get to|be at|to|at) (?:the |my )?(\w+)")
-_IN_TIME = re.compile(
-    r"\b(?:booked time|booking time|reservation time|reservation|in time|on time|the booking|the time of my)\b"
-)
-_NEAR = re.compile(r"\b(?:near(?:by)?|close to|(?:in|around) (?:that|the same) area|next to|close by|same area)\b")
+_IN_TIME = re.compile(phrases_of("in_time"))
+_NEAR = re.compile(phrases_of("near"))
 _SAME = re.compile(r"\b(?:same|that(?= day)) (?P<what>[a-z]+(?: [a-z]+)?(?: [a-z]+)?)")
 _SAME_AS = {
     "people": re.compile(r"\b(?:group|people|party|number|amount)\b"),
