@@ -48,7 +48,7 @@ _BOOKED = re.compile(phrases_of("booked") + " (?:at|with|to) (?:the )?$")
 
 
 def _open(scene: Scene, kinds: tuple[str, ...]) -> list[Slot]:
-    return [slot for slot in scene.lexicon.of(scene.active) if slot.open and slot.kind in kinds]
+    return [slot for slot in scene.lexicon.of[scene.active] if slot.open and slot.kind in kinds]
 
 
 def _candidates(text: str) -> Iterator[tuple[int, str]]:
@@ -145,7 +145,7 @@ def amounts(scene: Scene) -> None:
 
 def accept_names(scene: Scene) -> None:
     """Take the name that the system offers where the user repeats it or agrees."""
-    slots = [slot for slot in scene.lexicon.of(scene.before) if slot.open and slot.kind == "name"]
+    slots = [slot for slot in scene.lexicon.of[scene.before] if slot.open and slot.kind == "name"]
     name = next((slot for slot in slots if "recipient" not in slot.words), None)
     if name is None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dsteval.track.baseline.lexicon import Slot
-from dsteval.track.baseline.patterns import NUMBER, number
+from dsteval.track.baseline.patterns import NUMBER, normal, number
 from dsteval.track.baseline.scene import Scene, domain_words_in
 from dsteval.track.baseline.vocabulary import phrases_of
 
@@ -32,9 +32,8 @@ def ask(scene: Scene) -> None:
     for _, sentence in scene.heard.sentences():
         if not _ASKS.search(sentence):
             continue
-        words = sentence.split()
-        named = next(domain_words_in(words, [*range(len(words))], scene.lexicon), None)
-        for slot in scene.lexicon.of(named[2] if named else scene.active):
+        _, domain = next(domain_words_in(sentence.split(), scene.lexicon), (0, scene.active))
+        for slot in scene.lexicon.of[domain]:
             if slot.pattern and slot not in scene.asked and slot.pattern.search(sentence):
                 scene.asked.append(slot)
 
@@ -46,7 +45,7 @@ def any_value(scene: Scene) -> None:
         if not _ANY.search(sentence):
             continue
         named = [
-            slot for slot in scene.lexicon.of(scene.active)
+            slot for slot in scene.lexicon.of[scene.active]
             if slot.kind in kinds and slot.name not in scene.new and slot.pattern and slot.pattern.search(sentence)
         ]  # fmt: skip
         asked = [slot for slot in scene.asked if slot.kind != "name" and not scene.held(slot)]
@@ -61,7 +60,7 @@ def any_value(scene: Scene) -> None:
 def _no_matter(scene: Scene, slot: Slot) -> None:
     # Whoever gives one time leaves the other open; that is no wish.
     if slot.kind == "time" and any(
-        other.kind == "time" and scene.held(other) for other in scene.lexicon.of(slot.domain)
+        other.kind == "time" and scene.held(other) for other in scene.lexicon.of[slot.domain]
     ):
         return
     if slot.kind != "date" and slot.role not in _COUNTED:
@@ -98,7 +97,7 @@ def accept_names(scene: Scene) -> None:
         value, slot = next(iter(offers.items()))
         scene.memory.offered[domain] = value
         elsewhere = any(mark[1] != domain and not mark[2] for mark in scene.marks)
-        known = slot.name in scene.new or scene.same(slot, value)
+        known = slot.name in scene.new or normal(scene.held(slot)) == normal(value)
         if len(offers) == 1 and not refused and not elsewhere and not known:
             scene.put(slot, value)
 
@@ -121,6 +120,6 @@ def accept_values(scene: Scene) -> None:
 def drop(scene: Scene) -> None:
     """Forget the name of a thing where the user asks for another one."""
     if _OTHER.search(scene.said.text):
-        for slot in scene.lexicon.of(scene.active):
+        for slot in scene.lexicon.of[scene.active]:
             if slot.kind == "name" and slot.name not in scene.new:
                 scene.state.pop(slot.name, None)

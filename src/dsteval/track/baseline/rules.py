@@ -41,7 +41,7 @@ _TYPE = re.compile(r"\b(?:type|be an?|kind)\b|guest ?house")
 def values(scene: Scene) -> None:
     """Set the values of closed slots and the names that the user says."""
     for mention in scene.mentions:
-        if not scene.is_free(mention) or scene.negated(mention.start):
+        if mention.used or scene.negated(mention.start):
             continue
         readings = [(slot, value) for slot, value in mention.readings if _fits(scene, mention, slot)]
         domain = scene.domain_at(mention.start, [slot for slot, _ in readings])
@@ -51,7 +51,7 @@ def values(scene: Scene) -> None:
             if slot.domain == domain:
                 scene.put(slot, value)
                 if slot.kind == "name":
-                    scene.take(mention)
+                    mention.used = True
                 break
 
 
@@ -92,7 +92,7 @@ def numbers(scene: Scene) -> None:
     """Set counted things: people, nights, stars."""
     text = scene.said.text
     for role, pattern in _COUNTS.items():
-        slots = scene.lexicon.roles.get(role, [])
+        slots = scene.lexicon.roles[role]
         if not slots:
             continue
         matches = [*pattern.finditer(text)]
@@ -122,7 +122,7 @@ def _count(scene: Scene, at: int, slots: list[Slot], said: str) -> None:
 
 def times(scene: Scene) -> None:
     """Set times: leaving, arriving, or the booking's."""
-    slots = [slot for slot in scene.lexicon.kinds.get("time", []) if not slot.open]
+    slots = [slot for slot in scene.lexicon.kinds["time"] if not slot.open]
     for start, _, time in clock_times(scene.said.text) if slots else ():
         role = _time_role(scene.said.before(start, 60))
         chosen = _in_domain(scene, start, [slot for slot in slots if slot.role == role]) if role else []
@@ -149,7 +149,7 @@ def _time_role(before: str) -> str:
 
 def days(scene: Scene) -> None:
     """Set days of the week."""
-    slots = [slot for slot in scene.lexicon.kinds.get("date", []) if not slot.open]
+    slots = [slot for slot in scene.lexicon.kinds["date"] if not slot.open]
     pattern = _LIKE_A_DAY if "spelling" in scene.on else _DAY
     for match in pattern.finditer(scene.said.text) if slots else ():
         day = process.extractOne(match.group().removesuffix("s"), _DAYS, scorer=fuzz.ratio, score_cutoff=80)

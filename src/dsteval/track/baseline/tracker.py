@@ -130,9 +130,7 @@ def _lexicon(schema: Sequence[Mapping[str, Any]] | None, train: Training | None)
         schema_of(schema)
         return lexicon_from_schema(schema)
     if train is None:
-        return lexicon_from_values({slot: dict.fromkeys(values, 1) for slot, values in WORDS["bundled"].items()})
-    if isinstance(train, str | Path):
+        train = {slot: dict.fromkeys(values, 1) for slot, values in WORDS["bundled"].items()}
+    elif isinstance(train, str | Path):
         train = states_of(train)
-    if isinstance(train, Mapping):
-        return lexicon_from_values(train)
-    return lexicon_from_values(lexicon_from_states(train))
+    return lexicon_from_values(train if isinstance(train, Mapping) else lexicon_from_states(train))

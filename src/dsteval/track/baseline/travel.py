@@ -34,7 +34,7 @@ def places(scene: Scene) -> None:
     """Set the places to leave from and to go to, by the word before them, the question, or what is missing."""
     for mention in scene.mentions:
         slots = [(slot, value) for slot, value in mention.readings if slot.kind == "place" and slot.role]
-        if not slots or not scene.is_free(mention):
+        if not slots or mention.used:
             continue
         domain = scene.domain_at(mention.start, [slot for slot, _ in mention.readings])
         here = {slot.role: (slot, value) for slot, value in slots if slot.domain == domain}
@@ -46,12 +46,12 @@ def places(scene: Scene) -> None:
             role = (asked or missing or [""])[0]
         if role in here:
             scene.put(*here[role])
-            scene.take(mention)
+            mention.used = True
 
 
 def refer(scene: Scene) -> None:
     """Resolve "from the hotel", "between the two places", "the same day" and "near the museum"."""
-    ends = {slot.role: slot for slot in scene.lexicon.of(scene.active) if slot.kind == "place" and slot.role}
+    ends = {slot.role: slot for slot in scene.lexicon.of[scene.active] if slot.kind == "place" and slot.role}
     if scene.active == "taxi" and ends:
         if _BOTH.search(scene.said.text):
             _between(scene, ends)
@@ -63,7 +63,7 @@ def refer(scene: Scene) -> None:
 
 def _named(scene: Scene, domain: str) -> str:
     """The name of the thing of a domain that was chosen, or else was offered last."""
-    for slot in scene.lexicon.of(domain):
+    for slot in scene.lexicon.of[domain]:
         if slot.kind == "name":
             return scene.held(slot) or scene.memory.offered.get(domain, "")
     return ""
@@ -106,14 +106,14 @@ def _in_time(scene: Scene) -> None:
     booked = next(
         (scene.held(slot) for slot in scene.lexicon.kinds["time"] if not slot.role and scene.held(slot)), ""
     )
-    target = next((slot for slot in scene.lexicon.of(scene.active) if slot.role == "arrive"), None)
+    target = next((slot for slot in scene.lexicon.of[scene.active] if slot.role == "arrive"), None)
     if booked and target and target.name not in scene.state:
         scene.put(target, booked)
 
 
 def _same(scene: Scene) -> None:
     for match in _SAME.finditer(scene.said.text):
-        for slot in scene.lexicon.of(scene.active):
+        for slot in scene.lexicon.of[scene.active]:
             about = slot.kind if slot.kind == "date" else slot.role or slot.words[-1]
             if about in _SAME_AS and _SAME_AS[about].search(match["what"]):
                 _copy(scene, slot)
@@ -121,7 +121,7 @@ def _same(scene: Scene) -> None:
 
 def _near(scene: Scene) -> None:
     if _NEAR.search(scene.said.text):
-        for slot in scene.lexicon.of(scene.active):
+        for slot in scene.lexicon.of[scene.active]:
             if slot.words[-1] == "area" and slot.values and slot.name not in scene.new:
                 _copy(scene, slot)
 
@@ -129,7 +129,7 @@ def _near(scene: Scene) -> None:
 def _copy(scene: Scene, slot: Slot) -> None:
     """Take the value of the like slot of the domain that was spoken of last."""
     for domain in reversed(scene.memory.order):
-        for other in scene.lexicon.of(domain) if domain != scene.active else ():
+        for other in scene.lexicon.of[domain] if domain != scene.active else ():
             alike = other.kind == slot.kind and other.role == slot.role
             if alike and (slot.kind != "choice" or other.words == slot.words) and other.name in scene.state:
                 scene.put(slot, scene.state[other.name])
