@@ -19,7 +19,7 @@ from commandline import COMMAND, Ran, refusal, run
 from dsteval.readers import Source
 from dsteval.track.dialogues import gather
 from dsteval.track.runs import run as track
-from dsteval.track.tracker import load
+from dsteval.track.tracker import Loaded
 
 TESTS = str(Path(__file__).parent)
 REFERENCE = Path(dsteval.__file__).parent / "example" / "reference.jsonl"
@@ -153,9 +153,9 @@ def test_options_schema_and_slots_reach_the_constructor(data: Path, tmp_path: Pa
     tracked(data, out, "trackers:Resetting", "--tracker-option", "upper=true", "--metric", "JGA")
     assert '"NORTH"' in out.read_text() or '"SOUTH"' in out.read_text()
     schema = [{"service_name": "spa", "slots": [{"name": "day", "is_categorical": False}]}]
-    tracker = load("trackers:Resetting", {}, {"schema": schema, "slots": ["spa-day"]})
-    assert tracker._held.schema == schema
-    assert load("trackers:Echo", {}, {"schema": schema}).needs == ("turn",)
+    tracker = Loaded("trackers:Resetting", {}, {"schema": schema, "slots": ["spa-day"]})
+    assert tracker._tracker.schema == schema
+    assert Loaded("trackers:Echo", {}, {"schema": schema}).needs == ("turn",)
 
 
 # ---- stopped and taken up again
@@ -165,7 +165,7 @@ def test_cut_off_anywhere_it_ends_the_same(tmp_path: Path) -> None:
     chance = random.Random(3)
     data = written(tmp_path / "few.jsonl", {f"D{n}": chance.choices(WORDS, k=n % 3 + 1) for n in range(6)})
     material = gather(Source.open(data))
-    tracker = load("trackers:Resetting")
+    tracker = Loaded("trackers:Resetting")
     out = tmp_path / "out.jsonl"
     track(material, tracker, out)
     whole = out.read_bytes()
@@ -184,8 +184,8 @@ from pathlib import Path
 from dsteval.readers import Source
 from dsteval.track.dialogues import gather
 from dsteval.track.runs import run
-from dsteval.track.tracker import load
-material, tracker = gather(Source.open(sys.argv[1])), load("trackers:Slow")
+from dsteval.track.tracker import Loaded
+material, tracker = gather(Source.open(sys.argv[1])), Loaded("trackers:Slow")
 for _ in sys.stdin:
     child = os.fork()
     if not child:
@@ -201,7 +201,7 @@ def test_killed_at_twenty_moments_nothing_is_lost_or_twice(tmp_path: Path) -> No
     straight, out = tmp_path / "straight.jsonl", tmp_path / "out.jsonl"
     chance = random.Random(11)
     data = written(tmp_path / "many.jsonl", {f"D{n}": chance.choices(WORDS, k=3) for n in range(150)})
-    track(gather(Source.open(data)), load("trackers:Resetting"), straight)
+    track(gather(Source.open(data)), Loaded("trackers:Resetting"), straight)
     command = [sys.executable, "-c", SERVER, str(data), str(out)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None

@@ -15,7 +15,7 @@ from dsteval.readers import Source
 from dsteval.track import Update
 from dsteval.track.dialogues import gather
 from dsteval.track.runs import run as track
-from dsteval.track.tracker import load, option_values
+from dsteval.track.tracker import Loaded, option_values
 from test_track import predictions, scores, tracked, written
 
 
@@ -224,7 +224,7 @@ def test_the_hash_of_a_tracker_sees_its_source_and_its_files(
             f"class T:\n    number = {text}\n    def __init__(s, p): ...\n    def update(s, a, b): ...\n"
         )
         values.write_text(held)
-        hashes.append(load("own_tracker:T", {"p": str(values)}).hash)
+        hashes.append(Loaded("own_tracker:T", {"p": str(values)}).hash)
     assert len(set(hashes)) == 3
     assert hashes[2] == hashes[3]
     sys.modules.pop("own_tracker", None)
@@ -365,7 +365,7 @@ def test_no_timer_outside_the_main_thread(tmp_path: Path) -> None:
 
     def work() -> None:
         try:
-            track(material, load("trackers:Echo"), tmp_path / "out.jsonl", timeout=1)
+            track(material, Loaded("trackers:Echo"), tmp_path / "out.jsonl", timeout=1)
         except OptionError as error:
             told.append(str(error))
 

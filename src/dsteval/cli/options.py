@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import click
 
 from dsteval.align.coverage import Extra, Missing
+from dsteval.cli.progress import progress
 from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.pipeline.inputs import open_source
 from dsteval.protocols.model import MOST_SLOTS
@@ -35,9 +35,6 @@ __all__ = [
     "say_unverified",
     "slot_list",
 ]
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -211,45 +208,25 @@ def say(source: Source, format: str | None) -> None:
         )
 
 
-class FetchBar:
+class FetchBar(ExitStack):
     """Shows a download on stderr, where that is a terminal; there is nothing to see before the first byte."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.came = False
-        self._shown: Progress | None = None
         self._name = ""
+        self._update: Callable[..., None] | None = None
 
     def __call__(self, name: str, done: int, size: int | None) -> None:
         """Take in how far a file has come, as ``data.fetch.fetch`` tells it."""
         self.came = True
-        if not sys.stderr.isatty():
-            return
-        if self._shown is None:
-            self._shown = _download_bar()
-            self._shown.start()
         if name != self._name:
+            self.close()
+            columns = ("{task.description}", "BarColumn", "DownloadColumn", "TimeRemainingColumn")
+            self._update = self.enter_context(progress(*columns, description=name, total=size))
             self._name = name
-            self._shown.reset(self._shown.task_ids[0], total=size, description=name)
-        self._shown.update(self._shown.task_ids[0], completed=done, total=size)
-
-    def __enter__(self) -> FetchBar:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._shown is not None:
-            self._shown.stop()
-
-
-def _download_bar() -> Progress:
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    shown = Progress(*columns, console=Console(file=sys.stderr), transient=True)
-    shown.add_task("")
-    return shown
+        if self._update is not None:
+            self._update(completed=done, total=size)
 
 
 def open_shown(text: str) -> Source:

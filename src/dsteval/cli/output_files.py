@@ -5,16 +5,16 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TextIO
 
 import click
 
 from dsteval.errors import OptionError
+from dsteval.files import replacing
 from dsteval.render.table import FORMS, Table
 from dsteval.results.result import to_json
 
@@ -117,20 +117,13 @@ def replaced(out: str, option: str = "--out") -> Iterator[IO[bytes]]:
     OptionError where that cannot be done, which names the ``option``.
     """
     place = Path(os.path.realpath(out))
-    partial = place.with_name(f".{place.name[:100]}.{os.getpid()}.partial")
     try:
         if place.exists() and not place.is_file():
             with place.open("wb") as file:
                 yield file
-            return
-        with partial.open("wb") as file:
-            yield file
-        if place.exists():
-            shutil.copymode(place, partial)
-        partial.replace(place)
+        else:
+            with replacing(place) as file:
+                yield file
     except OSError as error:
         found = error.strerror or str(error)
         raise OptionError(where=f"{option} {out}", expected="a place to write to", found=found) from None
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from dsteval.cli.options import open_named, open_shown, say
 from dsteval.cli.path_checks import typed
+from dsteval.cli.progress import progress
 from dsteval.errors import OptionError
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import check_names, system_name
@@ -45,7 +45,9 @@ def systems(
             results += [_called(loaded[0], name)] if len(loaded) == 1 and name else loaded
             continue
         say(source, settings.get("format"))
-        with _progress(source) as tick:
+        size = sum(len(part.data) for part in source.parts)
+        columns = ("SpinnerColumn", "{task.completed:.0f} dialogues", "TimeElapsedColumn")
+        with progress(*columns, worth_it=size >= _PATIENCE, description=source.name, total=None) as update:
             results.append(
                 evaluate(
                     reference,
@@ -54,7 +56,7 @@ def systems(
                     protocol=protocol,
                     by=by,
                     name=name,
-                    progress=tick,
+                    progress=None if update is None else partial(update, advance=1),
                     **settings,
                 )
             )
@@ -136,19 +138,3 @@ def named(files: Sequence[str]) -> list[tuple[str | None, str]]:
     final = [name or short for (name, _), short in zip(found, plain, strict=True)]
     check_names(final, "FILE")
     return found
-
-
-@contextmanager
-def _progress(source: Source) -> Iterator[Callable[[], None] | None]:
-    """A count of dialogues on stderr, for large files on a terminal."""
-    size = sum(len(part.data) for part in source.parts)
-    if size < _PATIENCE or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.completed:.0f} dialogues"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
-        task = progress.add_task(source.name, total=None)
-        yield lambda: progress.advance(task)

@@ -24,6 +24,7 @@ import msgspec
 from dsteval.data import catalogue as catalog
 from dsteval.data.catalogue import Catalogue, Dataset, File
 from dsteval.errors import FetchError, OptionError
+from dsteval.files import lock, replacing
 
 if TYPE_CHECKING:  # urllib takes a while to load, and most runs fetch nothing
     from urllib.error import HTTPError
@@ -175,25 +176,8 @@ def _alone(dataset: Dataset, folder: Path) -> Iterator[None]:
     except OSError as error:
         raise _unwritable(dataset, folder, error) from None
     with handle:
-        _lock(handle)
+        lock(handle, wait=True)  # renaming at the end keeps files whole where there are no locks
         yield
-
-
-def _lock(handle: IO[bytes]) -> None:
-    """Wait for the lock, which goes when the file is closed."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        while True:
-            with suppress(OSError):
-                msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
-                return
-            time.sleep(PAUSE)
-    else:
-        import fcntl
-
-        with suppress(OSError):  # a file system without locks: renaming at the end still keeps files whole
-            fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def _borrow_lists(dataset: Dataset, folder: Path, progress: Progress | None, catalogue: Catalogue) -> None:
@@ -207,9 +191,8 @@ def _borrow_lists(dataset: Dataset, folder: Path, progress: Progress | None, cat
             for entry in opened.namelist():
                 name = _LISTS.get(PurePosixPath(entry).stem.casefold())
                 if name is not None:
-                    partial = folder / f".{name}.{os.getpid()}.partial"
-                    partial.write_bytes(opened.read(entry))
-                    partial.replace(folder / name)
+                    with replacing(folder / name) as file:
+                        file.write(opened.read(entry))
     except zipfile.BadZipFile as error:
         raise FetchError(where=str(archive), expected="a zip archive with list files", found=str(error)) from None
     except OSError as error:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from dsteval import readers
-from dsteval.dialogue import Dialogue, Item, Turn, Value, canonical_id, whole_states, written_states
+from dsteval.dialogue import Dialogue, Turn, Value, canonical_id, whole_states, written_states
 from dsteval.errors import ReadError, first_few
 from dsteval.protocols.model import load
 from dsteval.readers import Source
@@ -44,10 +44,8 @@ class Material:
     @property
     def referenced(self) -> bool:
         """Whether there are reference states to score against."""
-        return any(turn.ref is not None or turn.ref_frames is not None for turn in self._turns())
-
-    def _turns(self) -> Iterable[Turn]:
-        return (turn for dialogue in self.dialogues for turn in dialogue.turns)
+        turns = (turn for dialogue in self.dialogues for turn in dialogue.turns)
+        return any(turn.ref is not None or turn.ref_frames is not None for turn in turns)
 
 
 def gather(
@@ -105,10 +103,11 @@ def _check(dialogues: Sequence[Dialogue], name: str, format: str) -> None:
         )
     seen: set[str] = set()
     for dialogue in dialogues:
-        if (key := canonical_id(dialogue.id)) in seen or not dialogue.turns:
-            found = f"{dialogue.id!r} twice" if key in seen else f"none in {dialogue.id!r}"
-            expected = "each dialogue once" if key in seen else "a turn in every dialogue"
-            raise ReadError(where=name, expected=expected, found=found)
+        key = canonical_id(dialogue.id)
+        if key in seen:
+            raise ReadError(where=name, expected="each dialogue once", found=f"{dialogue.id!r} twice")
+        if not dialogue.turns:
+            raise ReadError(where=name, expected="a turn in every dialogue", found=f"none in {dialogue.id!r}")
         seen.add(key)
 
 
@@ -120,11 +119,10 @@ def _of_multiwoz(dialogues: Iterable[Dialogue], whole: bool) -> list[str]:
 
 def reference_states(dialogue: Dialogue) -> list[dict[str, Any]]:
     """The reference's states as a tracker is given them: flat, lists for sets, nothing absent."""
-    return [_present(items) for items in written_states(dialogue, "ref")]
-
-
-def _present(items: Iterable[Item]) -> dict[str, Any]:
-    return {slot: _given(value) for slot, value in items if not _absent(value)}
+    return [
+        {slot: _given(value) for slot, value in items if not _absent(value)}
+        for items in written_states(dialogue, "ref")
+    ]
 
 
 def _given(value: Value) -> Any:

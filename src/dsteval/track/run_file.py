@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +14,7 @@ import msgspec
 from dsteval._version import __version__
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ReadError
+from dsteval.files import lock, replacing
 from dsteval.readers.jsonl_writer import lines
 from dsteval.track.dialogues import Material
 from dsteval.track.tracker import Loaded
@@ -106,7 +106,9 @@ def opened(out: Path, run: Mapping[str, Any], material: Material, restart: bool 
     place = sidecar(out)
     try:
         with place.open("a+b") as beside:
-            _lock(beside, out)
+            if not lock(beside, wait=False):
+                found = "another run that is writing it"
+                raise OptionError(where=f"--out {out}", expected="a file of this run alone", found=found)
             beside.seek(0)
             if restart or not _is_begun(out):
                 out.unlink(missing_ok=True)
@@ -158,22 +160,6 @@ def _label(part: Any) -> str:
     return f"{part.get('name')}#{part['hash']}" if isinstance(part, Mapping) else str(part).lower()
 
 
-def _lock(beside: IO[bytes], out: Path) -> None:
-    """Keep other runs from the file, where the system can; the lock goes with the process, however it ends."""
-    if sys.platform == "win32":
-        return
-    import fcntl
-
-    try:
-        fcntl.flock(beside, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise OptionError(
-            where=f"--out {out}", expected="a file of this run alone", found="another run that is writing it"
-        ) from None
-    except OSError:  # a file system without locks
-        return
-
-
 def _taken_up(out: Path, material: Material) -> set[str]:
     """The finished dialogues of the file; the file is cut down to these."""
     data = out.read_bytes() if out.exists() else b""
@@ -192,16 +178,10 @@ def _taken_up(out: Path, material: Material) -> set[str]:
             kept += [line for line, _ in held]
     text = b"".join(line + b"\n" for line in kept)
     if text != data:
-        partial = out.with_name(f".{out.name[:100]}.{os.getpid()}.partial")
-        try:
-            with partial.open("wb") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(out)
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
+        with replacing(out) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
     return done
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Value
-from dsteval.errors import DstevalError, OptionError, Problems
+from dsteval.errors import DstevalError, OptionError
 from dsteval.readers.base import Flattener, shown
 from dsteval.track.dialogues import Material, reference_states
 from dsteval.track.run_file import encoded, header, opened
-from dsteval.track.tracker import Loaded, Update
+from dsteval.track.tracker import Loaded, Update, in_one_line
 from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import canonical
 
 __all__ = ["Failure", "Progress", "Run", "run"]
 
-Progress = Callable[[int, int, int], None]
-"""Told after each turn: turns done, dialogues done, dialogues that failed."""
+Progress = Callable[..., None]
+"""Called after each turn with the turns ``completed``, the ``dialogues`` and the ``failures`` so far."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ def run(
     if tracker.forced and not material.referenced:
         expected = "reference states, which the tracker needs (ref-state)"
         raise OptionError(where=material.name, expected=expected, found="none")
-    clock = _Clock(timeout)
+    if timeout is not None:
+        _check_timeout(timeout)
     came = Run(header(material, tracker, nested))
     failed: list[Dialogue] = []
     with opened(Path(out), came.header, material, restart) as kept:
@@ -82,10 +83,10 @@ def run(
 
         def tick(more: int) -> None:
             if progress is not None:
-                progress(turns + more, came.before + came.tracked, len(failed))
+                progress(completed=turns + more, dialogues=came.before + came.tracked, failures=len(failed))
 
         tick(0)
-        tracking = _Tracking(tracker, clock, material.slots, tick)
+        tracking = _Tracking(tracker, timeout, material.slots, tick)
         try:
             for dialogue in material.dialogues:
                 if dialogue.id in kept.done:
@@ -109,45 +110,46 @@ class _TimeUp(BaseException):
     """Not an Exception, so that a tracker which survives its own errors does not survive this one."""
 
 
-class _Clock:
-    """Interrupts what takes longer than some seconds, again each second after."""
+def _check_timeout(seconds: float) -> None:
+    """Raise OptionError where a turn cannot be limited to so many seconds."""
+    if not 0 < seconds < 1e8:
+        raise OptionError(where="--timeout", expected="seconds, more than 0", found=f"{seconds:g}")
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        found = "a system or a thread without timers"
+        raise OptionError(where="--timeout", expected="the main thread of a POSIX system", found=found)
 
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds = seconds
-        if seconds is None:
-            return
-        if not 0 < seconds < 1e8:
-            raise OptionError(where="--timeout", expected="seconds, more than 0", found=f"{seconds:g}")
-        if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-            found = "a system or a thread without timers"
-            raise OptionError(where="--timeout", expected="the main thread of a POSIX system", found=found)
 
-    @contextmanager
-    def limited(self) -> Iterator[None]:
-        """Raise _TimeUp inside when the time is up."""
-        if self.seconds is None:
-            yield
-            return
-        before = signal.signal(signal.SIGALRM, self._ring)
-        signal.setitimer(signal.ITIMER_REAL, self.seconds, 1.0)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+@contextmanager
+def _limited(seconds: float | None) -> Iterator[None]:
+    """Raise _TimeUp inside when the time is up, and again each second after."""
+    if seconds is None:
+        yield
+        return
 
-    def _ring(self, number: int, frame: Any) -> None:
-        raise _TimeUp(f"took longer than {self.seconds:g} seconds (--timeout)")
+    def ring(number: int, frame: Any) -> None:
+        raise _TimeUp(f"took longer than {seconds:g} seconds (--timeout)")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+_State = dict[str, tuple[str, Value]]
+"""A state by canonical slots: the slot as the tracker spells it, and the value."""
 
 
 class _Tracking:
     """Calls the tracker for dialogue after dialogue, and takes its states; ``tick`` is told of each turn."""
 
     def __init__(
-        self, tracker: Loaded, clock: _Clock, slots: list[str] | None, tick: Callable[[int], None]
+        self, tracker: Loaded, timeout: float | None, slots: list[str] | None, tick: Callable[[int], None]
     ) -> None:
         self.tracker = tracker
-        self.clock = clock
+        self.timeout = timeout
         self.slots = None if slots is None else {canonical(slot): slot for slot in slots}
         self.tick = tick
 
@@ -155,73 +157,73 @@ class _Tracking:
         """The state of each turn, flat; or how it failed."""
         states: list[dict[str, Any]] = []
         try:
-            with self.clock.limited():
+            with _limited(self.timeout):
                 update = self.tracker.start(dialogue.id)
-            before: dict[str, Value] = {}
-            for said, given in zip(_said(dialogue), self._given(dialogue, states), strict=False):
-                with self.clock.limited():
+            state: _State = {}
+            for said, given in self._inputs(dialogue, states):
+                with _limited(self.timeout):
                     returned = update(*said, **given)
-                before = self._taken(returned, before)
-                states.append(_plain(before))
+                state = self._taken(returned, state)
+                states.append({slot: [*v] if isinstance(v, tuple) else v for slot, v in state.values()})
                 self.tick(len(states))
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             # A tracker's exit, a cancelled task or a generator that was closed is its own affair: the run goes on.
-            told = _told(error)
-            return Failure(dialogue.id, dialogue.turns[len(states)].number, told, _trace(error))
+            text = _tried(_one_line, error) or type(error).__name__
+            return Failure(dialogue.id, dialogue.turns[len(states)].number, text, _tried(_traceback, error))
         return states
 
-    def _given(self, dialogue: Dialogue, states: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """What the tracker asks for beside the utterances of a turn; ``states`` grow meanwhile."""
+    def _inputs(
+        self, dialogue: Dialogue, states: list[dict[str, Any]]
+    ) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+        """The utterances of each turn, and what the tracker asks for beside them; ``states`` grow meanwhile."""
         needs = self.tracker.needs
-        said = _said(dialogue)
+        said = [(turn.system or "", turn.user or "") for turn in dialogue.turns]
         references = [{}, *reference_states(dialogue)] if self.tracker.forced else []
-        for number in range(len(said)):
+        for number, utterances in enumerate(said):
             given: dict[str, Any] = {"history": said[:number]} if "history" in needs else {}
             if "own-state" in needs:
                 given["state"] = deepcopy(states[-1]) if states else {}
             elif "ref-state" in needs:
                 given["state"] = references[number]
-            yield given
+            yield utterances, given
 
-    def _taken(self, returned: Any, before: Mapping[str, Value]) -> dict[str, Value]:
+    def _taken(self, returned: Any, before: _State) -> _State:
         """What the tracker returned, as a whole flat state. Raises DstevalError for what is none."""
         if not isinstance(returned, Mapping):
             expected = "a dictionary of slots and values, or an Update"
-            raise DstevalError(where="returned", expected=expected, found=_of_type(returned))
+            kind = f"{shown(returned)}, of type {type(returned).__name__}"
+            found = "nothing (None)" if returned is None else kind
+            raise DstevalError(where="returned", expected=expected, found=found)
         flattener = Flattener("")
         items = flattener.items(returned, "", 0)
-        _check_values(flattener.problems)
-        own: dict[str, tuple[str, Value]] = {}
+        if problem := flattener.problems.first:
+            _, word, slot = problem["where"].rpartition("slot ")
+            raise DstevalError(**{**problem, "where": word + slot if word else "returned"})
+        changes: _State = {}
         for slot, value in items:
             key = canonical(slot)
             if self.slots is not None and key not in self.slots:
-                raise _unknown_slot(slot, list(self.slots.values()))
-            if key in own and own[key][1] != value:
-                raise DstevalError(
-                    where=f"slot {slot!r}", expected="one value", found=f"{own[key][1]!r} and {value!r}"
-                )
-            own[key] = (slot, value)
+                raise _unknown_slot(slot, self.slots)
+            if key in changes and changes[key][1] != value:
+                found = f"{changes[key][1]!r} and {value!r}"
+                raise DstevalError(where=f"slot {slot!r}", expected="one value", found=found)
+            changes[key] = slot, value
             # Half a character, as a tokeniser may leave it, could not be written.
             "".join((slot, *(value if isinstance(value, tuple) else (value or "",)))).encode()
-        update = isinstance(returned, Update)
-        state = {canonical(slot): (slot, value) for slot, value in before.items()} if update else {}
-        for key, item in own.items():
-            state.pop(key, None)
-            if not (is_deletion(item[1]) if update else item[1] is None) and item[1] != ():
-                state[key] = item
-        return dict(state.values())
+        is_update = isinstance(returned, Update)
+        state = {slot: item for slot, item in before.items() if slot not in changes} if is_update else {}
+        for key, (slot, value) in changes.items():
+            if not (is_deletion(value) if is_update else value is None) and value != ():
+                state[key] = slot, value
+        return state
 
 
-def _said(dialogue: Dialogue) -> list[tuple[str, str]]:
-    return [(turn.system or "", turn.user or "") for turn in dialogue.turns]
-
-
-def _unknown_slot(slot: str, known: list[str]) -> DstevalError:
+def _unknown_slot(slot: str, known: Collection[str]) -> DstevalError:
     from difflib import get_close_matches
 
-    near = get_close_matches(canonical(slot), list(map(canonical, known)), n=1)
+    near = get_close_matches(canonical(slot), known, n=1)
     return DstevalError(
         where=f"slot {slot!r}",
         expected=f"one of the {len(known)} slots of the data",
@@ -230,40 +232,18 @@ def _unknown_slot(slot: str, known: list[str]) -> DstevalError:
     )
 
 
-def _check_values(problems: Problems) -> None:
-    if problems.first:
-        told = dict(problems.first)
-        slot = told["where"].rpartition("slot ")[2] if "slot " in told["where"] else ""
-        raise DstevalError(**{**told, "where": f"slot {slot}" if slot else "returned"})
+def _one_line(error: BaseException) -> str:
+    return str(error) if isinstance(error, DstevalError | _TimeUp) else in_one_line(error)
 
 
-def _plain(state: Mapping[str, Value]) -> dict[str, Any]:
-    """A copy for others to keep or to change; sets of values as lists."""
-    return {slot: list(value) if isinstance(value, tuple) else value for slot, value in state.items()}
+def _traceback(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))
 
 
-def _of_type(value: object) -> str:
-    return "nothing (None)" if value is None else f"{shown(value)}, of type {type(value).__name__}"
-
-
-def _told(error: BaseException) -> str:
-    """An error in one line: its type alone where it cannot say more."""
-    name = "" if isinstance(error, _TimeUp) else type(error).__name__
+def _tried(text: Callable[[BaseException], str], error: BaseException) -> str:
+    """What is said of an error; nothing where its own methods, which are the tracker's code too, fail."""
     try:
-        if isinstance(error, DstevalError):
-            return str(error)
-        first = str(error).strip().split("\n")[0]
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # a tracker's own exception, whose __str__ is its code too
-        return name
-    return ": ".join(filter(None, (name, first)))
-
-
-def _trace(error: BaseException) -> str:
-    """The traceback, or nothing where the error's own methods do not let it be written."""
-    try:
-        return "".join(traceback.format_exception(error))
+        return text(error)
     except KeyboardInterrupt:
         raise
     except BaseException:

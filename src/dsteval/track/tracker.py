@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +16,7 @@ import msgspec
 from dsteval.errors import OptionError, unknown
 from dsteval.registry import installed
 
-__all__ = ["NEEDS", "Loaded", "Tracker", "Update", "find", "load", "names", "option_values"]
+__all__ = ["NEEDS", "Loaded", "Tracker", "Update", "in_one_line", "names", "option_values"]
 
 NEEDS: tuple[str, ...] = ("turn", "own-state", "ref-state", "history")
 """What a tracker may declare: the two utterances alone, its own state of the turn before, the reference's state of
@@ -59,26 +59,23 @@ class Tracker(Protocol):
 class Loaded:
     """A tracker that can be run: its name, what it needs, and a hash of all that can change what it says.
 
-    The hash covers the name, the source (the module's file, or all Python files of its package's folder),
-    ``options`` with the content of files that they name, ``needs`` and ``version``. Raises OptionError for what is
-    no tracker.
+    ``name`` is ``module:object`` or a registered one; modules of the current folder are found. ``extras`` are
+    passed too where the constructor takes them, and ``options`` do not set them: the data's ``schema`` and
+    ``slots``. The hash covers the name, the source (the module's file, or all Python files of its package's
+    folder), ``options`` with the content of files that they name, ``needs`` and ``version``. Raises OptionError
+    for what is not there or no tracker.
     """
 
     def __init__(
-        self,
-        name: str,
-        found: Any,
-        options: Mapping[str, Any] | None = None,
-        extras: Mapping[str, Any] | None = None,
+        self, name: str, options: Mapping[str, Any] | None = None, extras: Mapping[str, Any] | None = None
     ) -> None:
         self.name = name
         self.options = dict(options or {})
-        self._found = found
-        self._arguments = _arguments(name, found, self.options, extras or {})
-        self._held = self._made()
-        update = self._update()
-        self.needs = _needs(name, self._held, update)
-        _check_call(name, update, [_KEYWORDS[need] for need in self.needs if need in _KEYWORDS])
+        self._factory = _find(name)
+        self._arguments = self._taken(extras or {})
+        self._tracker = self._made()
+        self.needs = self._needs()
+        self._check_call()
         self.hash = self._hash()
 
     @property
@@ -89,49 +86,97 @@ class Loaded:
     @property
     def about(self) -> str:
         """The first line of what the tracker says of itself."""
-        return (inspect.getdoc(self._found) or "").partition("\n")[0]
+        return (inspect.getdoc(self._factory) or "").partition("\n")[0]
 
     def start(self, dialogue: str) -> Callable[..., Any]:
         """The tracker's update, ready for a dialogue."""
-        reset = getattr(self._held, "reset", None)
+        reset = getattr(self._tracker, "reset", None)
         if callable(reset):
-            reset(*([dialogue] if _takes_one(reset) else []))
-        elif isinstance(self._found, type):
-            self._held = self._found(**self._arguments)
+            positional = any(p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in _parameters(reset))
+            reset(*[dialogue] * positional)
+        elif isinstance(self._factory, type):
+            self._tracker = self._factory(**self._arguments)
         return self._update()
 
+    def _taken(self, extras: Mapping[str, Any]) -> dict[str, Any]:
+        """What the constructor is given. Raises OptionError for an option that it does not take."""
+        if not isinstance(self._factory, type):
+            if self.options:
+                where = f"--tracker {self.name}, --tracker-option {next(iter(self.options))}"
+                raise OptionError(
+                    where=where, expected="a class, whose constructor takes options", found="no class"
+                )
+            return {}
+        # A class without a constructor of its own takes nothing, whatever its signature says.
+        constructed = self._factory.__init__ is not object.__init__  # type: ignore[misc]
+        parameters = _parameters(self._factory) if constructed else []
+        names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        unfit = [key for key in self.options if key not in names]
+        if unfit and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            kind = f"option of {self.name}"
+            raise OptionError(unknown(kind, unfit[0], names) if names else f"{self.name} takes no options.")
+        return {**{key: value for key, value in extras.items() if key in names}, **self.options}
+
     def _made(self) -> Any:
-        if not isinstance(self._found, type):
-            return self._found
+        if not isinstance(self._factory, type):
+            return self._factory
         try:
-            return self._found(**self._arguments)
+            return self._factory(**self._arguments)
         except Exception as error:
             raise OptionError(
                 where=f"--tracker {self.name}",
                 expected="a tracker that can be made",
-                found=_told(error),
+                found=in_one_line(error),
                 remedy="Give what its constructor needs with --tracker-option KEY=VALUE.",
             ) from error
 
     def _update(self) -> Callable[..., Any]:
-        update = getattr(self._held, "update", self._held)
+        update: Any = getattr(self._tracker, "update", self._tracker)
         if not callable(update):
             raise OptionError(
                 where=f"--tracker {self.name}",
                 expected="a class with a method update(system, user), or a function (system, user)",
-                found=f"{type(self._held).__name__} without one",
+                found=f"{type(self._tracker).__name__} without one",
             )
-        found: Callable[..., Any] = update
-        return found
+        return update  # type: ignore[no-any-return]
+
+    def _needs(self) -> tuple[str, ...]:
+        declared: Any = getattr(self._tracker, "needs", None)
+        if declared is None:
+            names = {parameter.name for parameter in _parameters(self._update())}
+            return tuple(need for need in ("own-state", "history") if _KEYWORDS[need] in names) or ("turn",)
+        words = [declared] if isinstance(declared, str) else list(declared)
+        for word in words:
+            if word not in NEEDS:
+                raise OptionError(unknown(f"need of {self.name}", str(word), NEEDS))
+        if {"own-state", "ref-state"} <= set(words):
+            raise OptionError(
+                where=f"--tracker {self.name}, needs", expected="own-state or ref-state", found="both"
+            )
+        return tuple(need for need in NEEDS if need in words) or ("turn",)
+
+    def _check_call(self) -> None:
+        """Raise OptionError where the update cannot be called as it will be."""
+        try:
+            signature = inspect.signature(self._update())
+        except (TypeError, ValueError):  # built in C: it is called and seen
+            return
+        keywords = [_KEYWORDS[need] for need in self.needs if need in _KEYWORDS]
+        try:
+            signature.bind("", "", **dict.fromkeys(keywords))
+        except TypeError as error:
+            expected = f"update({', '.join(['system', 'user', *(f'{key}=' for key in keywords)])})"
+            found = f"{signature} ({error})"
+            raise OptionError(where=f"--tracker {self.name}", expected=expected, found=found) from None
 
     def _hash(self) -> str:
-        version = str(getattr(self._held, "version", ""))
+        version = str(getattr(self._tracker, "version", ""))
         digest = hashlib.sha256(repr((self.name, self.needs, version)).encode())
         for key, value in sorted(self.options.items()):
             digest.update(repr((key, value)).encode("utf-8", "surrogatepass"))
             if isinstance(value, str) and os.path.isfile(value):  # noqa: PTH113 - Path raises for a long text
                 digest.update(Path(value).read_bytes())
-        for path in _sources(self._found):
+        for path in _sources(self._factory):
             digest.update(path.name.encode() + path.read_bytes())
         return digest.hexdigest()[:12]
 
@@ -141,30 +186,19 @@ def names() -> list[str]:
     return sorted({*_BUNDLED, *installed("trackers")})
 
 
-def load(name: str, options: Mapping[str, Any] | None = None, extras: Mapping[str, Any] | None = None) -> Loaded:
-    """The tracker of that name, ``module:object`` or a registered one, made with ``options``.
-
-    ``extras`` are passed too where the constructor takes them, and ``options`` do not set them: the data's
-    ``schema`` and ``slots``. Modules of the current folder are found. Raises OptionError for what is not there or
-    no tracker.
-    """
-    return Loaded(name, find(name), options, extras)
-
-
-def find(name: str) -> Any:
+def _find(name: str) -> Any:
     """What the name stands for, not made yet. Raises OptionError where there is none."""
-    target = name if name.partition(":")[0] else ""
-    if ":" not in name:
-        point = installed("trackers").get(name)
-        target = _BUNDLED.get(name) or (point.value if point is not None else "")
-    if not target:
-        told = unknown("tracker", name, names(), "dsteval list trackers")
-        raise OptionError(told, remedy="A tracker of your own is written module:object.")
+    target = name if ":" in name else _BUNDLED.get(name, "")
+    if not target and name in installed("trackers"):
+        target = installed("trackers")[name].value
     module_name, _, path = target.partition(":")
+    if not module_name:
+        problem = unknown("tracker", name, names(), "dsteval list trackers")
+        raise OptionError(problem, remedy="A tracker of your own is written module:object.")
     found: Any = _module(name, module_name)
     for part in path.split("."):
         if not hasattr(found, part):
-            own = [key for key, one in vars(found).items() if getattr(one, "__module__", "") == module_name]
+            own = [key for key, value in vars(found).items() if getattr(value, "__module__", "") == module_name]
             known = [key for key in own if not key.startswith("_")] or ["no class or function"]
             raise OptionError(unknown(f"object of {module_name}", part, known))
         found = getattr(found, part)
@@ -172,22 +206,20 @@ def find(name: str) -> Any:
 
 
 def _module(name: str, module: str) -> Any:
-    if os.getcwd() not in sys.path and "" not in sys.path:  # noqa: PTH109 - a text, as sys.path holds
-        sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
     try:
         return import_module(module)
     except Exception as error:
-        lacking = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
-        file = module.endswith(".py") or "/" in module
-        remedy = "Run in the folder that holds it, or put that folder on PYTHONPATH."
-        if file:
+        expected, found, remedy = f"a module {module!r}", "none", ""
+        if module.endswith(".py") or "/" in module:
             remedy = f"Write {Path(module).stem}:{name.partition(':')[2]}, and run in the folder that holds it."
-        raise OptionError(
-            where=f"--tracker {name}",
-            expected=f"a module {module!r}" + ("" if lacking or file else " that can be imported"),
-            found="none" if lacking or file else _told(error),
-            remedy=remedy if lacking or file else "",
-        ) from error
+        elif isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            remedy = "Run in the folder that holds it, or put that folder on PYTHONPATH."
+        else:
+            expected, found = f"{expected} that can be imported", in_one_line(error)
+        raise OptionError(where=f"--tracker {name}", expected=expected, found=found, remedy=remedy) from error
 
 
 def option_values(texts: Iterable[str]) -> dict[str, Any]:
@@ -208,51 +240,6 @@ def option_values(texts: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def _arguments(name: str, found: Any, options: Mapping[str, Any], extras: Mapping[str, Any]) -> dict[str, Any]:
-    """What the constructor is given. Raises OptionError for an option that it does not take."""
-    if not isinstance(found, type):
-        if options:
-            where = f"--tracker {name}, --tracker-option {next(iter(options))}"
-            raise OptionError(where=where, expected="a class, whose constructor takes options", found="no class")
-        return {}
-    # A class without a constructor of its own takes nothing, whatever its signature says.
-    own = found.__init__ is not object.__init__  # type: ignore[misc]
-    parameters = _parameters(found) if own else []
-    taken = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
-        odd = next((key for key in options if key not in taken), None)
-        if odd is not None:
-            raise OptionError(unknown(f"option of {name}", odd, taken) if taken else f"{name} takes no options.")
-    return {**{key: value for key, value in extras.items() if key in taken}, **options}
-
-
-def _needs(name: str, held: Any, update: Callable[..., Any]) -> tuple[str, ...]:
-    declared: Any = getattr(held, "needs", None)
-    if declared is None:
-        taken = {parameter.name for parameter in _parameters(update)}
-        return tuple(need for need in ("own-state", "history") if _KEYWORDS[need] in taken) or ("turn",)
-    words = [declared] if isinstance(declared, str) else list(declared)
-    odd = next((word for word in words if word not in NEEDS), None)
-    if odd is not None:
-        raise OptionError(unknown(f"need of {name}", str(odd), NEEDS))
-    if {"own-state", "ref-state"} <= set(words):
-        raise OptionError(where=f"--tracker {name}, needs", expected="own-state or ref-state", found="both")
-    return tuple(need for need in NEEDS if need in words) or ("turn",)
-
-
-def _check_call(name: str, update: Callable[..., Any], keywords: Sequence[str]) -> None:
-    """Raise OptionError where the update cannot be called as it will be."""
-    try:
-        signature = inspect.signature(update)
-    except (TypeError, ValueError):  # built in C: it is called and seen
-        return
-    try:
-        signature.bind("", "", **dict.fromkeys(keywords))
-    except TypeError as error:
-        expected = f"update({', '.join(['system', 'user', *(f'{key}=' for key in keywords)])})"
-        raise OptionError(where=f"--tracker {name}", expected=expected, found=f"{signature} ({error})") from None
-
-
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(function).parameters.values())
@@ -260,13 +247,9 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
         return []
 
 
-def _takes_one(reset: Callable[..., Any]) -> bool:
-    return any(p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in _parameters(reset))
-
-
-def _sources(found: Any) -> list[Path]:
+def _sources(factory: Any) -> list[Path]:
     """The Python files that a tracker is written in: its module's, with the package's folder where it has one."""
-    module = inspect.getmodule(found if callable(found) else type(found))
+    module = inspect.getmodule(factory if callable(factory) else type(factory))
     file = getattr(module, "__file__", None)
     if module is None or not file:
         return []
@@ -274,7 +257,7 @@ def _sources(found: Any) -> list[Path]:
     return sorted(place.parent.glob("*.py")) if module.__package__ else [place]
 
 
-def _told(error: BaseException) -> str:
+def in_one_line(error: BaseException) -> str:
     """An error in one line."""
     text = str(error).strip().split("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

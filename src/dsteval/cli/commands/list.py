@@ -51,7 +51,7 @@ def _readers() -> list[dict[str, Any]]:
 
 
 def _trackers() -> list[dict[str, Any]]:
-    loaded = map(tracker.load, tracker.names())
+    loaded = map(tracker.Loaded, tracker.names())
     return [{"name": one.name, "about": one.about, "needs": list(one.needs), "hash": one.hash} for one in loaded]
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -13,6 +10,7 @@ from dsteval.analysis.protocol_spread import spread
 from dsteval.cli.options import coverage_options, file_options, form_option, open_named, open_shown, say, slot_list
 from dsteval.cli.output_files import emit, form_of
 from dsteval.cli.path_checks import check_places
+from dsteval.cli.progress import progress
 from dsteval.cli.systems import check_predictions
 from dsteval.errors import OptionError
 from dsteval.render.spread import spread_tables
@@ -54,7 +52,7 @@ def command(
     source = open_shown(path)
     check_predictions(source, "spread")
     say(source, options["format"])
-    with _progress() as tell:
+    with progress("SpinnerColumn", "{task.description}", description="scoring", total=None) as update:
         found = spread(
             reference,
             source,
@@ -62,20 +60,8 @@ def command(
             target=None if target is None else target / 100,
             between=between,
             name=name,
-            progress=tell,
+            progress=update and (lambda protocol: update(description=f"scoring under {protocol}")),
             slots=slot_list(slots),
             **options,
         )
     emit(spread_tables(found, everything=form_of(form, out) != "text"), found.to_dict(), form, out)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None] | None]:
-    """The protocol at work, on stderr if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(file=sys.stderr).status("scoring") as status:
-        yield lambda name: status.update(f"scoring under {name}")

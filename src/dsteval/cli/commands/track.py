@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -24,6 +25,7 @@ from dsteval.cli.options import (
     slot_list,
 )
 from dsteval.cli.output_files import emit
+from dsteval.cli.progress import progress
 from dsteval.dialogue import Dialogue, written_states
 from dsteval.errors import OptionError, printable
 from dsteval.outcomes.slices import BY
@@ -35,14 +37,20 @@ from dsteval.readers import Source
 from dsteval.render.scores import scores_table, slice_tables
 from dsteval.results.result import Result, document
 from dsteval.track.dialogues import Material, gather
-from dsteval.track.runs import Progress, Run, run
-from dsteval.track.tracker import load, option_values
+from dsteval.track.runs import Run, run
+from dsteval.track.tracker import Loaded, option_values
 
 __all__ = ["command"]
 
 CARD = ("SlotRecall", "JGA")
 """What the MultiWOZ 2.1 evaluation card asks for, its own order."""
 
+_COLUMNS = (
+    "BarColumn",
+    "MofNCompleteColumn",
+    "turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures",
+    "TimeRemainingColumn",
+)
 _LISTED = 20  # failures on stderr; --verbose writes all
 
 
@@ -91,6 +99,7 @@ def command(
     restart: bool,
     verbose: bool,
     format: str | None,
+    ref_field: str | None,
     protocol: str,
     metrics: tuple[str, ...],
     by: tuple[str, ...],
@@ -105,35 +114,39 @@ def command(
     the tracker fails are listed, and the exit code is 1.
     """
     listed = slot_list(slots)
-    field = options.pop("ref_field")
     settings: Settings = {**interval_settings(options), "slots": listed}  # type: ignore[typeddict-item]
-    wanted = list(metrics) or list(
+    wanted = metrics or tuple(
         dict.fromkeys([*CARD, *ScoringRun.of(protocol, **settings).protocol.metrics.default])
     )
+    score = partial(evaluate, metrics=wanted, protocol=protocol, by=by, **settings)
     _check_out(out, data)
     source = open_shown(data)
     say(source, format)
     material = gather(
         source,
         format,
-        readers.Options(ref_field=field),
+        readers.Options(ref_field=ref_field),
         None if isinstance(listed, int) else listed,
         Source.open(options["schema"]).data if options["schema"] else b"",
     )
     if material.referenced:
-        _rehearse(material, protocol, wanted, by, settings)
+        # What the scoring would refuse when a long run is over is told now: the reference stands in as prediction.
+        score(None, map(_perfect, material.dialogues), name=material.name, ci=None)
     if name == "baseline" and not material.schema and not option_values(given).get("train"):
         hint = "without --tracker-option train=FILE (labelled dialogues, not the test set's) it knows no names"
         click.echo(f"baseline: {hint}", err=True)
     # What a tracker prints is no result.
-    with redirect_stdout(sys.stderr), _bar(material) as progress:
-        tracker = load(name, option_values(given), {"schema": material.schema, "slots": material.slots})
-        came = run(material, tracker, out, nested=nested, timeout=timeout, restart=restart, progress=progress)
+    with (
+        redirect_stdout(sys.stderr),
+        progress(*_COLUMNS, description="", total=material.turns, dialogues=0, failures=0) as update,
+    ):
+        tracker = Loaded(name, option_values(given), {"schema": material.schema, "slots": material.slots})
+        came = run(material, tracker, out, nested=nested, timeout=timeout, restart=restart, progress=update)
     _tell(came, material, out, verbose)
     if came.interrupted:
         raise SystemExit(130)
-    if _is_scored(came, material, settings):
-        result = _scored(came, material, out, protocol, wanted, by, settings)
+    if _is_scored(came, material, settings["missing"]):
+        result = _scored(came, material, out, score)
         whole = {**document([result]), "run": came.header}
         tables = [scores_table([result], paper=not metrics), *slice_tables([result])]
         emit(tables, whole, form, None, remarks=result.notes)
@@ -155,38 +168,10 @@ def _check_out(out: str, data: str) -> None:
         raise OptionError(where=f"--out {out}", expected="a file of its own for the predictions", found=found)
 
 
-def _rehearse(
-    material: Material, protocol: str, metrics: Sequence[str], by: Sequence[str], settings: Settings
-) -> None:
-    """Raise now what the scoring would refuse when a long run is over: the reference stands in as prediction."""
-    quick: Settings = {**settings, "ci": None}
-    perfect = map(_perfect, material.dialogues)
-    evaluate(None, perfect, metrics=metrics, protocol=protocol, by=by, name=material.name, **quick)
-
-
 def _perfect(dialogue: Dialogue) -> Dialogue:
     states = written_states(dialogue, "ref") or [[] for _ in dialogue.turns]
     pairs = zip(dialogue.turns, states, strict=True)
     return structs.replace(dialogue, turns=[structs.replace(turn, pred=state) for turn, state in pairs])
-
-
-@contextmanager
-def _bar(material: Material) -> Iterator[Progress | None]:
-    """Turns, dialogues, failures and the time left on stderr, where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    text = TextColumn("turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures")
-    columns = (BarColumn(), MofNCompleteColumn(), text, TimeRemainingColumn())
-    with Bar(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("", total=material.turns, dialogues=0, failures=0)
-        yield lambda turns, dialogues, failures: bar.update(
-            task, completed=turns, dialogues=dialogues, failures=failures
-        )
 
 
 def _tell(came: Run, material: Material, out: str, verbose: bool) -> None:
@@ -207,43 +192,30 @@ def _tell(came: Run, material: Material, out: str, verbose: bool) -> None:
         click.echo("dsteval: Interrupted. The same command goes on from here.", err=True)
 
 
-def _is_scored(came: Run, material: Material, settings: Settings) -> bool:
+def _is_scored(came: Run, material: Material, missing: str) -> bool:
     """Whether there is something to score; what stands against it is said."""
     if not material.referenced:
         click.echo(f"{material.name} has no reference: nothing is scored", err=True)
         return False
     failed, total = len(came.failures), len(material.dialogues)
-    if failed == total or (failed and settings["missing"] == "error"):
+    if failed == total or (failed and missing == "error"):
         less = ", or score the others with --missing empty or skip" if failed < total else ""
-        told = (
-            f"{failed} of {total} dialogues failed, so nothing is scored. Run again to try them once more{less}."
-        )
-        click.echo(f"dsteval: {told}", err=True)
+        reason = f"{failed} of {total} dialogues failed, so nothing is scored"
+        click.echo(f"dsteval: {reason}. Run again to try them once more{less}.", err=True)
         return False
     return True
 
 
-def _scored(
-    came: Run,
-    material: Material,
-    out: str,
-    protocol: str,
-    metrics: Sequence[str],
-    by: Sequence[str],
-    settings: Settings,
-) -> Result:
+def _scored(came: Run, material: Material, out: str, score: Callable[..., Result]) -> Result:
     """The result of the file, just as ``score`` gives it; dialogues that failed are missing."""
     source = Source.open(out)
     name = system_name(source.name)
-    if not came.failures:
-        result = evaluate(None, source, metrics=metrics, protocol=protocol, by=by, name=name, **settings)
-    else:
+    if came.failures:
         failed = {failure.dialogue for failure in came.failures}
-        tracked = [one for one in readers.read(source, "pred") if one.id not in failed]
-        result = evaluate(
-            material.dialogues, tracked, metrics=metrics, protocol=protocol, by=by, name=name, **settings
-        )
-        result = replace(result, source=source.name)
+        tracked = [dialogue for dialogue in readers.read(source, "pred") if dialogue.id not in failed]
+        result = replace(score(material.dialogues, tracked, name=name), source=source.name)
+    else:
+        result = score(None, source, name=name)
     tracker = came.header["tracker"]
     notes = [f"tracker {tracker['name']}#{tracker['hash']}, needs {', '.join(tracker['needs'])}"]
     if "ref-state" in tracker["needs"]:

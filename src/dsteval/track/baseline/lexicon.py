@@ -6,47 +6,25 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 
 from dsteval.dialogue import slot_of
 from dsteval.track.baseline.patterns import normal, stem
-from dsteval.track.baseline.vocabulary import COMMON, CUES, DOMAINS, EMPTY, SHORTENED, SYNONYMS
+from dsteval.track.baseline.vocabulary import CUES, DOMAINS, SYNONYMS, WORDS
 from dsteval.values.slots import canonical
 
 __all__ = ["Lexicon", "Slot", "domain_words", "lexicon_from_schema", "lexicon_from_states", "lexicon_from_values"]
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|\d+")
 _ABSENT = frozenset({"", "none", "not mentioned", "dontcare", "do not care", "dont care", "do n't care"})
-_COUNTED = {
-    "people": ("people", "passengers", "travelers", "travellers", "seats", "riders", "tickets"),
-    "stay": ("stay", "nights", "days"),
-    "stars": ("stars", "star"),
-    "rooms": ("rooms",),
-    "beds": ("beds",),
-    "baths": ("baths",),
-    "bags": ("bags",),
-    "stops": ("stops", "transfers"),
-}
-_ROLES = {
-    "from": ("departure", "origin", "from"),
-    "to": ("destination", "to"),
-    "arrive": ("arriveby", "arrive", "arrival"),
-    "leave": ("leaveat", "leave", "leaving", "departing"),
-}
-_EMPTY = frozenset(EMPTY.split())
+_COUNTED, _ROLES = WORDS["counted"], WORDS["roles"]
+_EMPTY = frozenset(WORDS["empty"].split())
 _DATES = frozenset({"day", "date"})
 _FLAGS = frozenset({"yes", "no", "true", "false", "free"})
-_GENERAL = frozenset(COMMON.split())
-_SPELLED_TWO_WAYS = (
-    ("guest house", "guesthouse"),
-    ("night club", "nightclub"),
-    ("concert hall", "concerthall"),
-    ("b and b", "bed and breakfast"),
-    ("centre", "center"),
-    ("theatre", "theater"),
-)
+_GENERAL = frozenset(WORDS["common"].split())
 _ODD_NAMES = frozenset({"the place"})
 
 
@@ -74,48 +52,42 @@ class Slot:
         return next((value for spelled, value in self.values.items() if spelled in words), words[0])
 
 
-@dataclass
 class Lexicon:
-    """All slots, a table from spellings to (slot, value), and the words of each domain.
+    """All slots, also by domain, kind and role; a table from spellings to (slot, value); the words of each domain.
 
-    ``opened`` says that it comes from a schema, whose names and places are in no list. ``known`` are the words of
-    all values, ``long_words`` those that are long enough to mend a slip by, ``mended`` the slips seen so far.
+    ``opened`` says that it comes from a schema, whose names and places are in no list. ``longest`` is how many
+    words a spelling has at most.
     """
 
-    slots: dict[str, Slot]
-    opened: bool = False
-    spellings: dict[str, list[tuple[Slot, str]]] = field(default_factory=dict)
-    domains: dict[str, str] = field(default_factory=dict)
-    kinds: dict[str, list[Slot]] = field(default_factory=dict)
-    roles: dict[str, list[Slot]] = field(default_factory=dict)
-    longest: int = 1
-    known: frozenset[str] = frozenset()
-    long_words: list[str] = field(default_factory=list)
-    mended: dict[str, str] = field(default_factory=dict)
-    _of: dict[str, list[Slot]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, slots: Iterable[Slot], opened: bool = False) -> None:
+        self.slots = {slot.name: slot for slot in slots}
+        self.opened = opened
+        self.of: defaultdict[str, list[Slot]] = defaultdict(list)
+        self.kinds: defaultdict[str, list[Slot]] = defaultdict(list)
+        self.roles: defaultdict[str, list[Slot]] = defaultdict(list)
+        self.domains: dict[str, str] = {}
+        self.spellings: dict[str, list[tuple[Slot, str]]] = {}
         for slot in self.slots.values():
-            self._of.setdefault(slot.domain, []).append(slot)
-            self.kinds.setdefault(slot.kind, []).append(slot)
-            self.roles.setdefault(slot.role, []).append(slot)
+            self.of[slot.domain].append(slot)
+            self.kinds[slot.kind].append(slot)
+            self.roles[slot.role].append(slot)
             for word in domain_words(slot.domain):
                 self.domains.setdefault(normal(word), slot.domain)
-            if slot.kind in ("choice", "name", "place"):
-                for spelled, value in slot.values.items():
-                    self._add(" ".join(map(stem, spelled.split())), slot, value)
+            for spelled, value in slot.values.items() if slot.kind in ("choice", "name", "place") else ():
+                readings = self.spellings.setdefault(" ".join(map(stem, spelled.split())), [])
+                if all(known is not slot for known, _ in readings):
+                    readings.append((slot, value))
         self.longest = max((spelled.count(" ") + 1 for spelled in self.spellings), default=1)
-        self.known = frozenset(word for spelled in self.spellings for word in spelled.split())
-        self.long_words = sorted(word for word in self.known if len(word) > 5)
+        self.words = frozenset(word for spelled in self.spellings for word in spelled.split())
+        self._long_words = sorted(word for word in self.words if len(word) > 5)
+        self.mended = lru_cache(maxsize=50_000)(self._mended)
 
-    def _add(self, spelled: str, slot: Slot, value: str) -> None:
-        readings = self.spellings.setdefault(spelled, [])
-        if all(known is not slot for known, _ in readings):
-            readings.append((slot, value))
-
-    def of(self, domain: str) -> list[Slot]:
-        """The slots of a domain."""
-        return self._of.get(domain, [])
+    def _mended(self, word: str) -> str:
+        """A long word that no value has, as the one it is a slip of."""
+        if len(word) < 6 or word in self.words or word in self.domains:
+            return word
+        best = process.extractOne(word, self._long_words, scorer=fuzz.ratio, score_cutoff=85)
+        return best[0] if best and best[0][0] == word[0] else word
 
 
 def lexicon_from_states(states: Iterable[Mapping[str, str]]) -> dict[str, Counter[str]]:
@@ -140,21 +112,20 @@ def lexicon_from_schema(schema: Sequence[Mapping[str, Any]]) -> Lexicon:
     >>> [(slot.kind, slot.open) for slot in lexicon.slots.values()]
     [('number', False), ('place', True)]
     """
-    slots = {}
+    slots = []
     for service in schema:
-        said = {
+        used = {
             slot
             for intent in service.get("intents", [])
             for part in ("required_slots", "optional_slots")
             for slot in intent.get(part, ())
         }
-        for one in service.get("slots", []):
-            if said and one["name"] not in said:
-                continue
-            name = slot_of(service["service_name"], one["name"])
-            values = Counter(str(value) for value in one.get("possible_values", []))
-            categorical = bool(one.get("is_categorical")) and bool(values)
-            slots[name] = _slot(name, service["service_name"], values, opened=not categorical)
+        domain = service["service_name"]
+        for entry in service.get("slots", []):
+            if not used or entry["name"] in used:
+                values = Counter(map(str, entry.get("possible_values", [])))
+                opened = not (entry.get("is_categorical") and values)
+                slots.append(_slot(slot_of(domain, entry["name"]), domain, values, opened))
     return Lexicon(slots, opened=True)
 
 
@@ -163,11 +134,10 @@ def lexicon_from_values(values: Mapping[str, Mapping[str, int]]) -> Lexicon:
 
     Of spellings that mean one value the most frequent is the one to predict.
     """
-    values = _in_one_domain(values)
-    slots = {}
-    for name, counted in values.items():
-        slots[name] = _slot(name, name.partition("-")[0], Counter(counted), opened=False)
-    return Lexicon(slots)
+    return Lexicon(
+        _slot(name, name.partition("-")[0], Counter(counted), opened=False)
+        for name, counted in _in_one_domain(values).items()
+    )
 
 
 def _in_one_domain(values: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
@@ -288,7 +258,7 @@ def _forms(spelled: str) -> Iterable[str]:
     bare = spelled.removeprefix("the ")
     if bare not in _GENERAL:
         yield bare
-    for one, other in _SPELLED_TWO_WAYS:
+    for one, other in WORDS["spelled_two_ways"]:
         if one in bare:
             yield bare.replace(one, other)
         if other in bare:
@@ -302,7 +272,7 @@ def _shorten(slot: Slot) -> None:
     for spelled, value in slot.values.items():
         for word in spelled.split():
             users[word].add(value)
-        for ending in SHORTENED:
+        for ending in WORDS["shortened"]:
             if spelled.endswith(f" {ending}"):
                 taken[spelled.removesuffix(f" {ending}").removeprefix("the ")].add(value)
     for short, values in taken.items():

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.patterns import NUMBER
 from dsteval.track.baseline.scene import Scene
-from dsteval.track.baseline.vocabulary import OPENERS
+from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of
 
 __all__ = ["accept_names", "amounts", "answers", "dates", "phrases", "spoken_times"]
 
@@ -30,50 +30,25 @@ _TIME = re.compile(
 )
 _WORD = r"(?!I\b)(?:Dr\. )?[A-Z][\w'\u2019&-]*(?:(?<=\b[A-Z])\.(?= [A-Z]))?"
 _PHRASE = re.compile(rf"\b{_WORD}(?:(?: of| the| and| &| de| for| my| a| with)* {_WORD})*(?:, [A-Z]{{2}}\b)?")
-_COMMON = frozenset(OPENERS.split())
-_ROLE = (
-    ("from", re.compile(r"\b(?:from|leaving|departing|out of|leave)(?: the)? $", re.IGNORECASE)),
-    ("to", re.compile(r"\b(?:to|into|towards|for|visit|visiting|going)(?: the)? $", re.IGNORECASE)),
-    ("by", re.compile(r"\b(?:by|directed by|from)(?: the)? $", re.IGNORECASE)),
-    ("with", re.compile(r"\b(?:with|starring|stars|star|featuring|acted by)(?: the)? $", re.IGNORECASE)),
-    ("in", re.compile(r"\b(?:in|at|near|around|over in|within)(?: the)? $", re.IGNORECASE)),
-    (
-        "named",
-        re.compile(r"\b(?:called|named|try|about|of|titled|hear|play|watch|see|is)(?: the)? $", re.IGNORECASE),
-    ),
-)
+_COMMON = frozenset(WORDS["openers"].split())
+_LEADS = {role: re.compile(any_of(words) + "(?: the)? $", re.IGNORECASE) for role, words in WORDS["leads"].items()}
 _WORDS = {"by": ("director", "directed", "artist"), "with": ("actors", "starring", "cast")}
-_TAKES = re.compile(
-    r"\b(?:yes|yeah|yep|yea|yup|sure|ok|okay|good|great|perfect|fine|nice|works|right|correct|cool|love|"
-    r"like|awesome|"
-    r"reserve|book|buy|get|wonderful|excellent|interesting|lovely|confirm|please)\b"
-)
-_TURNS_DOWN = re.compile(
-    r"\b(?:no|nope|nah|another|different|others?|else|instead|not|dont|alternatives?|any more)\b"
-)
+_AGREED = re.compile(phrases_of("agreed"))
+_TURNED_DOWN = re.compile(phrases_of("turned_down"))
 _LATER = frozenset({"return", "dropoff", "end", "checkout"})
 _BACK = re.compile(r"\b(?:return\w*|back|until|till|through|drop\w*)\b[^.?!]{0,20}$", re.IGNORECASE)
-_ADDRESS = re.compile(
-    r"[^.?!]{0,12}\b(?:street|road|avenue|ave|drive|way|boulevard|court|lane|blvd)\b", re.IGNORECASE
-)
-_NO_ANSWER = re.compile(
-    r"\b(?:yes|no|sure|not|thanks?|care|mind|matter|what|anything|else|that|there)\b", re.IGNORECASE
-)
+_ADDRESS = re.compile("[^.?!]{0,12}" + phrases_of("address"), re.IGNORECASE)
+_NO_ANSWER = re.compile(phrases_of("no_answer"), re.IGNORECASE)
+_BEGINS = re.compile(rf"^(?:{phrases_of('begins')}[ ,]+)+", re.IGNORECASE)
 _TAIL = re.compile(r"\s+(?:please|movies?|films?|songs?|music|shows?|one|food|type|genre|ones)$")
 _MONEY = re.compile(r"\$[\d,.]*\d|\b\d[\d,.]* dollars")
 _ELSEWHERE = re.compile(r"\b(?:in|at|on|from|to|by|with|starring|album) (?:the )?$", re.IGNORECASE)
-_OFFERS = re.compile(
-    r"\b(?:how about|what about|called|named|interested in|suggest|recommend|there is|there's|found|try|"
-    r"like|think of|confirm|does|would)\b",
-    re.IGNORECASE,
-)
-_BOOKED = re.compile(
-    r"\b(?:reservation|table|room|rooms|seats|tickets|people|visit|appointment) (?:at|with|to) (?:the )?$"
-)
+_OFFERS = re.compile(phrases_of("offers"), re.IGNORECASE)
+_BOOKED = re.compile(phrases_of("booked") + " (?:at|with|to) (?:the )?$")
 
 
 def _open(scene: Scene, kinds: tuple[str, ...]) -> list[Slot]:
-    return [slot for slot in scene.lexicon.of(scene.active) if slot.open and slot.kind in kinds]
+    return [slot for slot in scene.lexicon.of[scene.active] if slot.open and slot.kind in kinds]
 
 
 def _candidates(text: str) -> Iterator[tuple[int, str]]:
@@ -98,7 +73,7 @@ def phrases(scene: Scene) -> None:
     for start, phrase in _candidates(raw):
         if phrase.casefold() in scene.lexicon.spellings or _DATE.fullmatch(phrase):
             continue
-        slot = _slot_of(slots, asked, [role for role, pattern in _ROLE if pattern.search(raw[:start][-20:])])
+        slot = _slot_of(slots, asked, [role for role, lead in _LEADS.items() if lead.search(raw[:start][-20:])])
         if slot is not None and slot.name not in scene.new:
             scene.put(slot, phrase)
 
@@ -117,24 +92,13 @@ def _slot_of(slots: list[Slot], asked: list[Slot], roles: list[str]) -> Slot | N
     return asked[0] if asked else None
 
 
-_LEAD = re.compile(
-    r"^(?:(?:i|i'm|i'd|i'll|it's|its|it|is|am|would|like|want|need|prefer|to|the|a|an|some|something|"
-    r"maybe|how|about|"
-    r"let's|lets|say|make|please|find|me|show|go|with|for|in|on|of|well|ok|okay|yes|sure|do|get|any|love|"
-    r"feel|mood|see|hear|"
-    r"listen|watch|actually|looking|be|will|my|by|from|at|leaving|going|name|them|interested|i\u2019d|"
-    r"i\u2019m)[ ,]+)+",
-    re.IGNORECASE,
-)
-
-
 def answers(scene: Scene) -> None:
     """Take a short answer, less its first words, as the value of the open slot that was asked for."""
     open_slots = _open(scene, ("place", "name", "open"))
     asked = [slot for slot in scene.asked if slot in open_slots]
     if not asked or any(slot.name in scene.new for slot in asked):
         return
-    said = _TAIL.sub("", _LEAD.sub("", re.split(r"[.?!,]", scene.said.raw.strip())[0]).strip())
+    said = _TAIL.sub("", _BEGINS.sub("", re.split(r"[.?!,]", scene.said.raw.strip())[0]).strip())
     if 0 < len(said.split()) <= 3 and said.casefold() not in _COMMON and not _NO_ANSWER.search(said):
         scene.put(asked[0], said)
 
@@ -155,7 +119,7 @@ def dates(scene: Scene) -> None:
 
 
 def _agrees(scene: Scene) -> bool:
-    return bool(_TAKES.search(scene.said.text)) and not _TURNS_DOWN.search(scene.said.text)
+    return bool(_AGREED.search(scene.said.text)) and not _TURNED_DOWN.search(scene.said.text)
 
 
 def spoken_times(scene: Scene) -> None:
@@ -181,7 +145,7 @@ def amounts(scene: Scene) -> None:
 
 def accept_names(scene: Scene) -> None:
     """Take the name that the system offers where the user repeats it or agrees."""
-    slots = [slot for slot in scene.lexicon.of(scene.before) if slot.open and slot.kind == "name"]
+    slots = [slot for slot in scene.lexicon.of[scene.before] if slot.open and slot.kind == "name"]
     name = next((slot for slot in slots if "recipient" not in slot.words), None)
     if name is None:
         return

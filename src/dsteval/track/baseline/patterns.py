@@ -14,10 +14,10 @@ _NUMBERS = {word: str(value) for value, word in enumerate(_WORDS.split())}
 NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
 """A small number, in digits or as a word."""
 
-_HALF = r"(?P<half>half|quarter|\d\d? minutes) (?P<way>past|after|to|before|till) "
 _CLOCK = re.compile(
     rf"\b(?:(?P<h>\d{{1,2}}):(?P<m>\d\d)(?: ?(?P<ap>am|pm|a m|p m|a . m|p . m))?"
-    rf"|{_HALF}(?P<hh>{NUMBER})(?: ?(?P<hap>am|pm|a m|p m))?"
+    rf"|(?P<half>half|quarter|\d\d? minutes) (?P<way>past|after|to|before|till) "
+    rf"(?P<hh>{NUMBER})(?: ?(?P<hap>am|pm|a m|p m))?"
     rf"|(?P<o>{NUMBER})(?: o ?clock(?: in the (?P<part>morning|afternoon|evening))?)? (?P<oap>am|pm|a m|p m)"
     rf"|(?P<c>{NUMBER}) o ?clock(?: (?:in the|at) (?P<cpart>morning|afternoon|evening|night))?"
     rf"|(?P<noon>noon|midday|midnight)"
@@ -99,17 +99,13 @@ class Said:
         self.raw = raw
         self.text = normal(raw)
         self.words = self.text.split()
-        self.starts: list[int] = []
-        at = 0
-        for word in self.words:
-            self.starts.append(at)
-            at += len(word) + 1
+        self.starts = [match.start() for match in re.finditer(r"\S+", self.text)]
 
-    def before(self, at: int, reach: int = 30) -> str:
+    def before(self, at: int, reach: int) -> str:
         """The part of the same sentence just before a place."""
         return re.split(r"[.?!;]", self.text[max(0, at - reach) : at])[-1]
 
-    def after(self, at: int, reach: int = 30) -> str:
+    def after(self, at: int, reach: int) -> str:
         """The part of the same sentence just after a place."""
         return re.split(r"[.?!;]", self.text[at : at + reach])[0]
 
@@ -117,3 +113,7 @@ class Said:
         """The sentences with where they start, their closing mark included."""
         for match in re.finditer(r"[^.?!;]+[.?!;]*", self.text):
             yield match.start(), match.group()
+
+    def sentence(self, at: int) -> tuple[int, str]:
+        """The sentence around a place, with where it starts; empty between sentences."""
+        return next((one for one in self.sentences() if one[0] <= at < one[0] + len(one[1])), (at, ""))

@@ -5,49 +5,25 @@ from __future__ import annotations
 import re
 
 from dsteval.track.baseline.lexicon import Slot
-from dsteval.track.baseline.patterns import NUMBER, number
+from dsteval.track.baseline.patterns import NUMBER, normal, number
 from dsteval.track.baseline.scene import Scene, domain_words_in
+from dsteval.track.baseline.vocabulary import phrases_of
 
 __all__ = ["accept_names", "accept_values", "answer", "any_value", "ask", "drop"]
 
 DONTCARE = "dontcare"
-_ASKS = re.compile(
-    r"\?|\b(?:i need|let me know|prefer|preference|may i|please (?:tell|provide|specify)|do you|would you|"
-    r"could you|"
-    r"what|how many|how long|which|need to know|if you)\b"
-)
-_ANY = re.compile(
-    r"\b(?:(?:i )?(?:really )?(?:do ?nt|dont|do not|does not|doesnt|not) (?:really |actually )?(?:care|"
-    r"mind|matter|"
-    r"picky|have (?:an?|any) (?:particular |specific |real |strong )?preference|have preference|have one in mind)|"
-    r"no (?:particular |specific |real )?preferences?|any(?:thing|where|time)?(?: (?:is|will|would|area|"
-    r"price|part|"
-    r"of them|type|one|price range|day|star|kind|location|food|cuisine))(?: (?:is|be|do|works?|fine|ok|okay))*|"
-    r"anywhere|anything|not particular|surprise me|whichever|whatever|doesnt matter|not important|isnt important|"
-    r"either|flexible|no matter|nt matter|doesn t matter|open to|you (?:choose|pick|decide)|any will do|"
-    r"nothing specific|no specific|no (?:area|price|price range|type|location|food|"
-    r"particular)\b(?: \w+)? preference|"
-    r"have an? (?:\w+ )?(?:area|price|type|location|food)? ?(?:preference|in mind)|no price range|no particular)\b"
-)
+_ASKS = re.compile(r"\?|" + phrases_of("asks"))
+_ANY = re.compile(phrases_of("any"))
 _PREFERENCE = re.compile(r"\b(?:particular|specific|preference|certain|preferred|in mind|prefer|matter)\b")
 _NONE = re.compile(
     r"^(?:no(?: i)? ?(?:,|\.|but|dont|do not|i dont|i do not|$)|not really|nope|i (?:dont|do not) [.])"
 )
-_TAKEN = re.compile(
-    r"\b(?:phone|address|postcode|post code|postal|fee|number|zip|info|information|book|reserve|reservation|table|"
-    r"sounds?|good|great|perfect|fine|nice|lovely|works?|yes|sure|please|okay)\b"
-)
-_REFUSED = re.compile(
-    r"\b(?:no|nope|nah|another|different|anything else|other|others|else|instead|not interested|rather not|"
-    r"dont (?:want|like))\b"
-)
+_TAKEN = re.compile(phrases_of("taken"))
+_REFUSED = re.compile(phrases_of("refused"))
 _OTHER = re.compile(
     r"\b(?:another (?:one|hotel|restaurant|place|attraction)|something else|different (?:one|place))\b"
 )
-_BARE = re.compile(
-    rf"^(?:(?:just|only|for|it|will|be|there|are|we|its|is|that|yes|please|make|about|a|total|of|book|ill|need|i|"
-    rf"have|with|the) )*(?P<n>{NUMBER})(?: please| only| thanks?)?(?: [.,!?]| and\b|$)"
-)
+_BARE = re.compile(rf"^(?:{phrases_of('bare')} )*(?P<n>{NUMBER})(?: please| only| thanks?)?(?: [.,!?]| and\b|$)")
 _COUNTED = frozenset({"people", "stay"})
 
 
@@ -56,9 +32,8 @@ def ask(scene: Scene) -> None:
     for _, sentence in scene.heard.sentences():
         if not _ASKS.search(sentence):
             continue
-        words = sentence.split()
-        named = next(domain_words_in(words, [*range(len(words))], scene.lexicon), None)
-        for slot in scene.lexicon.of(named[2] if named else scene.active):
+        _, domain = next(domain_words_in(sentence.split(), scene.lexicon), (0, scene.active))
+        for slot in scene.lexicon.of[domain]:
             if slot.pattern and slot not in scene.asked and slot.pattern.search(sentence):
                 scene.asked.append(slot)
 
@@ -70,7 +45,7 @@ def any_value(scene: Scene) -> None:
         if not _ANY.search(sentence):
             continue
         named = [
-            slot for slot in scene.lexicon.of(scene.active)
+            slot for slot in scene.lexicon.of[scene.active]
             if slot.kind in kinds and slot.name not in scene.new and slot.pattern and slot.pattern.search(sentence)
         ]  # fmt: skip
         asked = [slot for slot in scene.asked if slot.kind != "name" and not scene.held(slot)]
@@ -85,7 +60,7 @@ def any_value(scene: Scene) -> None:
 def _no_matter(scene: Scene, slot: Slot) -> None:
     # Whoever gives one time leaves the other open; that is no wish.
     if slot.kind == "time" and any(
-        other.kind == "time" and scene.held(other) for other in scene.lexicon.of(slot.domain)
+        other.kind == "time" and scene.held(other) for other in scene.lexicon.of[slot.domain]
     ):
         return
     if slot.kind != "date" and slot.role not in _COUNTED:
@@ -122,7 +97,7 @@ def accept_names(scene: Scene) -> None:
         value, slot = next(iter(offers.items()))
         scene.memory.offered[domain] = value
         elsewhere = any(mark[1] != domain and not mark[2] for mark in scene.marks)
-        known = slot.name in scene.new or scene.same(slot, value)
+        known = slot.name in scene.new or normal(scene.held(slot)) == normal(value)
         if len(offers) == 1 and not refused and not elsewhere and not known:
             scene.put(slot, value)
 
@@ -145,6 +120,6 @@ def accept_values(scene: Scene) -> None:
 def drop(scene: Scene) -> None:
     """Forget the name of a thing where the user asks for another one."""
     if _OTHER.search(scene.said.text):
-        for slot in scene.lexicon.of(scene.active):
+        for slot in scene.lexicon.of[scene.active]:
             if slot.kind == "name" and slot.name not in scene.new:
                 scene.state.pop(slot.name, None)

@@ -9,35 +9,22 @@ from rapidfuzz import fuzz, process
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.patterns import NUMBER, clock_times, number
 from dsteval.track.baseline.scene import Mention, Scene
+from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of
 
 __all__ = ["days", "flags", "numbers", "times", "values"]
 
-_UNITS = {
-    "people": r"(?:people|persons?|guests?(?! ?house)|adults?|of us|tickets?|seats?|travell?ers?|passengers?|"
-    r"diners|friends|individuals|others|riders?|ppl|spots)",
-    "stay": r"(?:nights?|days?)",
-    "stars": r"stars?",
-    "rooms": r"rooms?",
-    "beds": r"(?:beds?|bedrooms?|bed rooms?)",
-    "baths": r"(?:baths?|bathrooms?|bath rooms?)",
-    "bags": r"(?:bags?|suitcases?|pieces of luggage|checked bags?)",
-    "stops": r"(?:stops?|transfers?|layovers?)",
-}
 _SINGLE = re.compile(r"\b(?:night|day|ticket|seat)$")
 _MORE = r"(?:more |other |full |total |additional |checked |different |consecutive )?"
-_COUNTS = {role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{unit}\b") for role, unit in _UNITS.items()}
+_COUNTS = {
+    role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{any_of(units)}")
+    for role, units in WORDS["units"].items()
+}
 _GROUP = re.compile(
-    rf"\b(?:party of|group of|table for|book for|room for|it for|reservation for|tickets? for|seats? for|"
-    rf"booked for|"
-    rf"total of|there (?:will|ll) be|therell be|there are|one for|taxi for|there for|rooms for|reservations for|"
-    rf"train for|for just|for only|booking for) (?:a total of |just |only |about )?"
-    rf"(?P<n>{NUMBER})\b(?! ?(?:nights?|days?|stars?|am|pm|:|o ?clock|a m|p m|or|of them|rooms?|minutes|hours))"
+    rf"{phrases_of('group')} (?:a total of |just |only |about )?(?P<n>{NUMBER})\b"
+    r"(?! ?(?:nights?|days?|stars?|am|pm|:|o ?clock|a m|p m|or|of them|rooms?|minutes|hours))"
 )
 _FOR = re.compile(rf"\bfor (?P<n>{NUMBER})(?: please)?(?= (?:[.,!?]|on|at|and|from|starting|with|in|leaving)|$)")
-_ALONE = re.compile(
-    r"\b(?:just (?:for )?(?:me|myself|one|1)|only (?:for )?(?:me|myself|one|1)|by myself|for myself|alone|solo|"
-    r"its just me|one person|myself only|just one person)\b"
-)
+_ALONE = re.compile(phrases_of("alone"))
 _RATED = re.compile(
     rf"\b(?:stars?|rating|rated|star rating)(?: (?:of|is|at|should be|as|an?|with))* (?P<n>{NUMBER})\b"
 )
@@ -54,7 +41,7 @@ _TYPE = re.compile(r"\b(?:type|be an?|kind)\b|guest ?house")
 def values(scene: Scene) -> None:
     """Set the values of closed slots and the names that the user says."""
     for mention in scene.mentions:
-        if not scene.is_free(mention) or scene.negated(mention.start):
+        if mention.used or scene.negated(mention.start):
             continue
         readings = [(slot, value) for slot, value in mention.readings if _fits(scene, mention, slot)]
         domain = scene.domain_at(mention.start, [slot for slot, _ in readings])
@@ -64,7 +51,7 @@ def values(scene: Scene) -> None:
             if slot.domain == domain:
                 scene.put(slot, value)
                 if slot.kind == "name":
-                    scene.take(mention)
+                    mention.used = True
                 break
 
 
@@ -97,17 +84,15 @@ def flags(scene: Scene) -> None:
 
 def _is_question(scene: Scene, at: int) -> bool:
     """Whether the sentence at that place asks about a thing rather than wishes it."""
-    for start, sentence in scene.said.sentences():
-        if start <= at < start + len(sentence):
-            return "?" in sentence and bool(re.search(r"\b(?:do|does|is|are|can i|what|how)\b", sentence))
-    return False
+    _, sentence = scene.said.sentence(at)
+    return "?" in sentence and bool(re.search(r"\b(?:do|does|is|are|can i|what|how)\b", sentence))
 
 
 def numbers(scene: Scene) -> None:
     """Set counted things: people, nights, stars."""
     text = scene.said.text
     for role, pattern in _COUNTS.items():
-        slots = scene.lexicon.roles.get(role, [])
+        slots = scene.lexicon.roles[role]
         if not slots:
             continue
         matches = [*pattern.finditer(text)]
@@ -137,7 +122,7 @@ def _count(scene: Scene, at: int, slots: list[Slot], said: str) -> None:
 
 def times(scene: Scene) -> None:
     """Set times: leaving, arriving, or the booking's."""
-    slots = [slot for slot in scene.lexicon.kinds.get("time", []) if not slot.open]
+    slots = [slot for slot in scene.lexicon.kinds["time"] if not slot.open]
     for start, _, time in clock_times(scene.said.text) if slots else ():
         role = _time_role(scene.said.before(start, 60))
         chosen = _in_domain(scene, start, [slot for slot in slots if slot.role == role]) if role else []
@@ -164,7 +149,7 @@ def _time_role(before: str) -> str:
 
 def days(scene: Scene) -> None:
     """Set days of the week."""
-    slots = [slot for slot in scene.lexicon.kinds.get("date", []) if not slot.open]
+    slots = [slot for slot in scene.lexicon.kinds["date"] if not slot.open]
     pattern = _LIKE_A_DAY if "spelling" in scene.on else _DAY
     for match in pattern.finditer(scene.said.text) if slots else ():
         day = process.extractOne(match.group().removesuffix("s"), _DAYS, scorer=fuzz.ratio, score_cutoff=80)

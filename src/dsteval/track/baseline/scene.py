@@ -6,26 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from rapidfuzz import fuzz, process
-
 from dsteval.track.baseline.lexicon import Lexicon, Slot
-from dsteval.track.baseline.patterns import Said, normal, stem
+from dsteval.track.baseline.patterns import Said, stem
+from dsteval.track.baseline.vocabulary import phrases_of
 
 __all__ = ["Memory", "Mention", "Scene"]
 
-# "to the hotel", "same area as the restaurant", "near the museum": another domain's thing, not a new topic.
-_REFERRED = re.compile(
-    r"\b(?:from|to|between|near|as|at|by|leave|leaving|of|and|for|with|in|close|like|depart|departing|around) "
-    r"(?:(?:the|my|this|that|our|both|said|same) )+$"
-)
+_REFERRED = re.compile(phrases_of("referred") + " (?:(?:the|my|this|that|our|both|said|same) )+$")
 _DIRECT = re.compile(r"\b(?:from|to|between|leaving|leave|as|near|and|departing) $")
-_NEGATED = re.compile(
-    r"\b(?:not|no|dont (?:want|need|like)(?: (?:it|to be|an?|any|the|in))*|instead of|other than|"
-    r"rather than|except|"
-    r"isnt|arent|doesnt (?:need|have) to be|without|besides|nothing|opposed to)(?: (?:an?|the|in|any|"
-    r"in the|be))* $"
-)
-_STREET = re.compile(r" (?:road|street|lane|way|avenue|parade|place(?! to\b)|terrace|rd|st|passage|hill)\b")
+_NEGATED = re.compile(phrases_of("negated") + "(?: (?:an?|the|in|any|in the|be))* $")
+_STREET = re.compile(" " + phrases_of("street"))
 _PLACE = re.compile(r" (?:to|that|is)\b")
 _VERBS = frozenset({"eat", "dine", "stay", "eating", "dining", "fly", "watch", "listen", "pay", "swim"})
 _RIDE = re.compile(r"\b(?:taxi|cab)\b")
@@ -42,12 +32,13 @@ class Memory:
 
 @dataclass(slots=True)
 class Mention:
-    """A value found in an utterance: where, its spelling, and the slots that may hold it."""
+    """A value found in an utterance: where, its spelling, the slots ; ``used`` by a rule."""
 
     start: int
     end: int
     spelled: str
     readings: list[tuple[Slot, str]]
+    used: bool = False
 
     def are(self, *kinds: str) -> bool:
         """Whether all readings are of these kinds."""
@@ -70,9 +61,8 @@ class Scene:
         self.before = memory.active
         self.new: dict[str, str] = {}
         self.asked: list[Slot] = []
-        self.taken: list[tuple[int, int]] = []
-        self.mentions = self._find(self.said)
-        self.shown = self._find(self.heard)
+        self.mentions = [*self._find(self.said)]
+        self.shown = [*self._find(self.heard)]
         self.marks = self._marks()
 
     @property
@@ -80,47 +70,27 @@ class Scene:
         """The domain at hand."""
         return self.memory.active
 
-    def _find(self, said: Said) -> list[Mention]:
+    def _find(self, said: Said) -> Iterator[Mention]:
         """The values that a text names, the longest first at each place."""
         words = [stem(word) for word in said.words]
         if "spelling" in self.on:
-            words = [self._mended(word) for word in words]
-        found, at = [], 0
+            words = [self.lexicon.mended(word) for word in words]
+        at = 0
         while at < len(words):
-            length = next(
-                (
-                    length
-                    for length in range(min(self.lexicon.longest, len(words) - at), 0, -1)
-                    if " ".join(words[at : at + length]) in self.lexicon.spellings
-                ),
-                0,
-            )
-            if length:
-                last = at + length - 1
-                spelled = " ".join(words[at : at + length])
-                end = said.starts[last] + len(said.words[last])
-                mention = Mention(said.starts[at], end, spelled, self.lexicon.spellings[spelled])
-                if not _is_part(said.text, mention):
-                    found.append(mention)
-            at += length or 1
-        return found
-
-    def _mended(self, word: str) -> str:
-        """A long word that no value has, as the one it is a slip of."""
-        lexicon = self.lexicon
-        if len(word) < 6 or word in lexicon.known or word in lexicon.domains:
-            return word
-        if word not in lexicon.mended:
-            if len(lexicon.mended) > 50_000:
-                lexicon.mended.clear()
-            best = process.extractOne(word, lexicon.long_words, scorer=fuzz.ratio, score_cutoff=85)
-            lexicon.mended[word] = best[0] if best and best[0][0] == word[0] else word
-        return lexicon.mended[word]
+            for end in range(min(at + self.lexicon.longest, len(words)), at, -1):
+                spelled = " ".join(words[at:end])
+                if readings := self.lexicon.spellings.get(spelled):
+                    after = said.starts[end - 1] + len(said.words[end - 1])
+                    mention = Mention(said.starts[at], after, spelled, readings)
+                    if not _is_part(said.text, mention):
+                        yield mention
+                    break
+            at = end
 
     def _marks(self) -> list[tuple[int, str, bool]]:
-        names = [m for m in self.mentions if any(slot.kind in ("name", "place") for slot, _ in m.readings)]
-        inside = [(m.start, m.end) for m in names if " " in m.spelled]
-        marks = [m for m in self._words() if not any(start <= m[0] < end for start, end in inside)]
+        names = [one for one in self.mentions if any(slot.kind in ("name", "place") for slot, _ in one.readings)]
+        inside = [(name.start, name.end) for name in names if " " in name.spelled]
+        marks = [mark for mark in self._announced() if not any(start <= mark[0] < end for start, end in inside)]
         riding = self.active == "taxi" or bool(_RIDE.search(self.said.text))
         for mention in self.mentions:
             named = mention in names
@@ -132,9 +102,10 @@ class Scene:
                 marks.append((mention.start, domains.pop(), reference))
         return sorted(marks)
 
-    def _words(self) -> Iterator[tuple[int, str, bool]]:
-        for at, start, domain in domain_words_in(self.said.words, self.said.starts, self.lexicon):
-            yield start, domain, self.said.words[at] not in _VERBS and self._refers(start)
+    def _announced(self) -> Iterator[tuple[int, str, bool]]:
+        for number, domain in domain_words_in(self.said.words, self.lexicon):
+            start = self.said.starts[number]
+            yield start, domain, self.said.words[number] not in _VERBS and self._refers(start)
 
     def _refers(self, at: int) -> bool:
         before = self.said.text[max(0, at - 30) : at]
@@ -156,51 +127,29 @@ class Scene:
         if "domains" not in self.on:
             return self.active if self.active in domains else domains[0]
         near = [mark for mark in self.marks if mark[1] in domains and not mark[2]]
-        inside = self._inside(at, near)
-        earlier = [mark for mark in inside if mark[0] <= at] or inside[:1] or [m for m in near if m[0] <= at]
-        if earlier:
-            return earlier[-1][1]
-        asked = [slot.domain for slot in self.asked if slot.domain in domains]
-        if asked:
-            return asked[0]
-        if self.active in domains:
-            return self.active
-        return near[0][1] if near else next((one for one in reversed(self.memory.order) if one in domains), "")
-
-    def _inside(self, at: int, marks: list[tuple[int, str, bool]]) -> list[tuple[int, str, bool]]:
-        """The marks in the sentence that the place is in."""
-        for start, text in self.said.sentences():
-            if start <= at < start + len(text):
-                return [mark for mark in marks if start <= mark[0] < start + len(text)]
-        return []
-
-    def is_free(self, mention: Mention) -> bool:
-        """Whether no rule has used this part of the utterance."""
-        return all(mention.end <= low or mention.start >= high for low, high in self.taken)
-
-    def take(self, mention: Mention) -> None:
-        """Keep this part of the utterance from other rules."""
-        self.taken.append((mention.start, mention.end))
+        start, sentence = self.said.sentence(at)
+        inside = [mark for mark in near if start <= mark[0] < start + len(sentence)]
+        before = [mark for mark in near if mark[0] <= at]
+        if nearest := [mark for mark in inside if mark in before] or inside[:1] or before:
+            return nearest[-1][1]
+        known = [*(slot.domain for slot in self.asked), self.active]
+        known += [domain for _, domain, _ in near[:1]] or self.memory.order[::-1]
+        return next((domain for domain in known if domain in domains), "")
 
     def held(self, slot: Slot) -> str:
         """The value of a slot, this turn's or the last; empty where it has none."""
         return self.new.get(slot.name) or self.state.get(slot.name, "")
 
-    def same(self, slot: Slot, value: str) -> bool:
-        """Whether the slot has this value already, in some spelling."""
-        return normal(self.held(slot)) == normal(value)
 
-
-def domain_words_in(words: list[str], starts: list[int], lexicon: Lexicon) -> Iterator[tuple[int, int, str]]:
-    """Where words announce a domain: number of the word, its place, the domain."""
+def domain_words_in(words: list[str], lexicon: Lexicon) -> Iterator[tuple[int, str]]:
+    """The words that announce a domain: the number of the first of them, and the domain."""
     at = 0
     while at < len(words):
         for length in (3, 2, 1):
-            domain = lexicon.domains.get(" ".join(words[at : at + length]))
-            if domain:
-                yield at, starts[at], domain
+            if domain := lexicon.domains.get(" ".join(words[at : at + length])):
+                yield at, domain
                 break
-        at += length if domain else 1
+        at += length
 
 
 def _is_part(text: str, mention: Mention) -> bool:

@@ -17,27 +17,14 @@ from dsteval.track.baseline import open_values, replies, travel
 from dsteval.track.baseline import rules as said
 from dsteval.track.baseline.lexicon import Lexicon, lexicon_from_schema, lexicon_from_states, lexicon_from_values
 from dsteval.track.baseline.scene import Memory, Scene
-from dsteval.track.baseline.vocabulary import BUNDLED
+from dsteval.track.baseline.vocabulary import VERSION, WORDS
 
 __all__ = ["RULES", "Baseline", "Training", "states_of"]
 
 Training = str | Path | Mapping[str, Mapping[str, int]] | Iterable[Mapping[str, str]]
 """Where values come from: labelled data by path, {slot: {value: count}}, or states {slot: value}."""
 
-RULES = {
-    "values": "values and names that the user says, the longest first; yes/no slots",
-    "spelling": "slips in long words of values",
-    "numbers": "people, nights, stars and other counted things",
-    "times": "clock times, by whether one leaves or arrives then",
-    "days": "days of the week and dates",
-    "any": "no preference, any, it does not matter",
-    "answers": "what the system asked for, and bare answers to it",
-    "offers": "names, values and times that the system offers and the user takes",
-    "references": "the same day, near the museum, from the hotel to the restaurant",
-    "changes": "not this, instead of that, another one",
-    "domains": "which domain a thing belongs to, by the words around it",
-    "travel": "places to leave from and to go to",
-}
+RULES: Mapping[str, str] = WORDS["rules"]
 """The groups of rules, each of which can be switched off."""
 
 _STEPS: tuple[tuple[str, Callable[[Scene], None]], ...] = (
@@ -81,6 +68,7 @@ class Baseline:
     """
 
     needs: Literal["turn"] = "turn"
+    version = VERSION
 
     def __init__(
         self,
@@ -142,9 +130,7 @@ def _lexicon(schema: Sequence[Mapping[str, Any]] | None, train: Training | None)
         schema_of(schema)
         return lexicon_from_schema(schema)
     if train is None:
-        return lexicon_from_values({slot: dict.fromkeys(values, 1) for slot, values in BUNDLED.items()})
-    if isinstance(train, str | Path):
+        train = {slot: dict.fromkeys(values, 1) for slot, values in WORDS["bundled"].items()}
+    elif isinstance(train, str | Path):
         train = states_of(train)
-    if isinstance(train, Mapping):
-        return lexicon_from_values(train)
-    return lexicon_from_values(lexicon_from_states(train))
+    return lexicon_from_values(train if isinstance(train, Mapping) else lexicon_from_states(train))

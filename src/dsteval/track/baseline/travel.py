@@ -6,17 +6,12 @@ import re
 
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.scene import Scene
+from dsteval.track.baseline.vocabulary import phrases_of
 
 __all__ = ["places", "refer"]
 
-_FROM = re.compile(
-    r"\b(?:from|leav\w*|depart\w*|out of|pick\w* (?:me |us )?up (?:at|from)|starting (?:at|in)|come from)"
-    r"(?: (?:the|my|in|from|at|is|will be))* $"
-)
-_TO = re.compile(
-    r"\b(?:to|destination|into|towards?|arriv\w* (?:in|at)|for|going|reach|visit|get to|and)"
-    r"(?: (?:the|my|is|in|at|will be))* $"
-)
+_FROM = re.compile(phrases_of("from") + "(?: (?:the|my|in|from|at|is|will be))* $")
+_TO = re.compile(phrases_of("to") + "(?: (?:the|my|is|in|at|will be))* $")
 _TO_THING = re.compile(r"\b(?:to|and|at|for|reach|into)(?: (?:the|my|this|that|get to))* $")
 _BOTH = re.compile(
     r"\b(?:two|both|those|the|these)(?: two)? (?:places|locations|place|destinations)\b|\bcommute\b|"
@@ -24,10 +19,8 @@ _BOTH = re.compile(
 )
 _LEAVES = re.compile(r"\b(?:leave|leaving|from|depart) (?:the |my )?(\w+)(?: (\w+))?")
 _REACHES = re.compile(r"\b(?:arrive at|get to|be at|to|at) (?:the |my )?(\w+)")
-_IN_TIME = re.compile(
-    r"\b(?:booked time|booking time|reservation time|reservation|in time|on time|the booking|the time of my)\b"
-)
-_NEAR = re.compile(r"\b(?:near(?:by)?|close to|(?:in|around) (?:that|the same) area|next to|close by|same area)\b")
+_IN_TIME = re.compile(phrases_of("in_time"))
+_NEAR = re.compile(phrases_of("near"))
 _SAME = re.compile(r"\b(?:same|that(?= day)) (?P<what>[a-z]+(?: [a-z]+)?(?: [a-z]+)?)")
 _SAME_AS = {
     "people": re.compile(r"\b(?:group|people|party|number|amount)\b"),
@@ -41,7 +34,7 @@ def places(scene: Scene) -> None:
     """Set the places to leave from and to go to, by the word before them, the question, or what is missing."""
     for mention in scene.mentions:
         slots = [(slot, value) for slot, value in mention.readings if slot.kind == "place" and slot.role]
-        if not slots or not scene.is_free(mention):
+        if not slots or mention.used:
             continue
         domain = scene.domain_at(mention.start, [slot for slot, _ in mention.readings])
         here = {slot.role: (slot, value) for slot, value in slots if slot.domain == domain}
@@ -53,12 +46,12 @@ def places(scene: Scene) -> None:
             role = (asked or missing or [""])[0]
         if role in here:
             scene.put(*here[role])
-            scene.take(mention)
+            mention.used = True
 
 
 def refer(scene: Scene) -> None:
     """Resolve "from the hotel", "between the two places", "the same day" and "near the museum"."""
-    ends = {slot.role: slot for slot in scene.lexicon.of(scene.active) if slot.kind == "place" and slot.role}
+    ends = {slot.role: slot for slot in scene.lexicon.of[scene.active] if slot.kind == "place" and slot.role}
     if scene.active == "taxi" and ends:
         if _BOTH.search(scene.said.text):
             _between(scene, ends)
@@ -70,7 +63,7 @@ def refer(scene: Scene) -> None:
 
 def _named(scene: Scene, domain: str) -> str:
     """The name of the thing of a domain that was chosen, or else was offered last."""
-    for slot in scene.lexicon.of(domain):
+    for slot in scene.lexicon.of[domain]:
         if slot.kind == "name":
             return scene.held(slot) or scene.memory.offered.get(domain, "")
     return ""
@@ -113,14 +106,14 @@ def _in_time(scene: Scene) -> None:
     booked = next(
         (scene.held(slot) for slot in scene.lexicon.kinds["time"] if not slot.role and scene.held(slot)), ""
     )
-    target = next((slot for slot in scene.lexicon.of(scene.active) if slot.role == "arrive"), None)
+    target = next((slot for slot in scene.lexicon.of[scene.active] if slot.role == "arrive"), None)
     if booked and target and target.name not in scene.state:
         scene.put(target, booked)
 
 
 def _same(scene: Scene) -> None:
     for match in _SAME.finditer(scene.said.text):
-        for slot in scene.lexicon.of(scene.active):
+        for slot in scene.lexicon.of[scene.active]:
             about = slot.kind if slot.kind == "date" else slot.role or slot.words[-1]
             if about in _SAME_AS and _SAME_AS[about].search(match["what"]):
                 _copy(scene, slot)
@@ -128,7 +121,7 @@ def _same(scene: Scene) -> None:
 
 def _near(scene: Scene) -> None:
     if _NEAR.search(scene.said.text):
-        for slot in scene.lexicon.of(scene.active):
+        for slot in scene.lexicon.of[scene.active]:
             if slot.words[-1] == "area" and slot.values and slot.name not in scene.new:
                 _copy(scene, slot)
 
@@ -136,7 +129,7 @@ def _near(scene: Scene) -> None:
 def _copy(scene: Scene, slot: Slot) -> None:
     """Take the value of the like slot of the domain that was spoken of last."""
     for domain in reversed(scene.memory.order):
-        for other in scene.lexicon.of(domain) if domain != scene.active else ():
+        for other in scene.lexicon.of[domain] if domain != scene.active else ():
             alike = other.kind == slot.kind and other.role == slot.role
             if alike and (slot.kind != "choice" or other.words == slot.words) and other.name in scene.state:
                 scene.put(slot, scene.state[other.name])

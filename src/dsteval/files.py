@@ -1,0 +1,57 @@
+"""Files that are there whole or not at all, and files that one process has at a time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+__all__ = ["lock", "replacing"]
+
+
+@contextmanager
+def replacing(place: Path) -> Iterator[IO[bytes]]:
+    """A file to write that takes the place of ``place``, and its permissions, when it is complete.
+
+    Until then ``place`` stays as it was, and it does where an error is raised.
+    """
+    partial = place.with_name(f".{place.name[:100]}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            yield file
+        if place.exists():
+            shutil.copymode(place, partial)
+        partial.replace(place)
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def lock(file: IO[bytes], wait: bool) -> bool:
+    """Keep other processes from an open file until it is closed, however that comes; False where another has it.
+
+    True without a lock on file systems that have none, and on Windows unless it may ``wait``.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        while wait:
+            with suppress(OSError):
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+                break
+            time.sleep(0.5)
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
