@@ -75,6 +75,7 @@ def evaluate(
         if progress is not None:
             progress()
     outcomes = run.scoped(comparer)
+    resolved = {text: metric.with_slots(outcomes.n_slots) for text, metric in resolved.items()}
     scores, counts = run.scores(resolved, outcomes)
     return Result(
         name or system_name(label_of(pred_source)),
@@ -316,6 +317,7 @@ class Evaluation:
         ``counted`` holds what these outcomes have been counted for already, and takes in the rest.
         """
         counted = {} if counted is None else counted
+        metrics = {text: metric.with_slots(outcomes.n_slots) for text, metric in metrics.items()}
         counts: dict[str, Counts] = {}
         own: dict[tuple[object, ...], Counts] = {}
         undefined = {

@@ -24,6 +24,9 @@ __all__ = ["SCHEMA", "Result", "Score", "SliceScores", "document", "to_json"]
 SCHEMA = 1
 """The version of the JSON."""
 
+COLUMNS = 2
+"""The version of the columns that metrics keep per dialogue: 2 since |S| is no part of them."""
+
 
 @dataclass(frozen=True)
 class Score:
@@ -164,6 +167,7 @@ class Result:
             "dialogues": list(self.dialogues),
             "turns": list(self.turns_per_dialogue),
             "slots": self.n_slots,
+            "columns": COLUMNS,
             "settings": self.protocol_hash,
             "reference": [self.reference_hash.total, self.reference_hash.dialogues],
             "metrics": {text: str(metric) for text, metric in self.metrics.items()},

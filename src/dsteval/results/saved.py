@@ -20,7 +20,7 @@ from dsteval.metrics import Counts, Metric, parse, total, under
 from dsteval.protocols.model import load as load_protocol
 from dsteval.protocols.model import names as protocol_names
 from dsteval.readers import Source
-from dsteval.results.result import SCHEMA, Result, Score, count_text, score
+from dsteval.results.result import COLUMNS, SCHEMA, Result, Score, count_text, score
 from dsteval.stats.intervals import Intervals
 
 __all__ = ["is_saved", "load", "merge", "recounted"]
@@ -34,6 +34,7 @@ class _Counted(msgspec.Struct):
     reference: list[int]
     metrics: dict[str, str]
     counts: dict[str, list[list[float]]]
+    columns: int = 1
 
 
 class _System(msgspec.Struct):
@@ -87,7 +88,16 @@ def _result(system: _System, where: str) -> Result:
             found="none",
             remedy="score -o PATH.json keeps them; standard output does not.",
         )
-    counts = {key: _rectangle(rows) for key, rows in held.counts.items()}
+    if held.columns != COLUMNS:
+        raise ReadError(
+            where=f"{where}, system {system.name!r}",
+            expected=f"counts per dialogue with columns of version {COLUMNS}",
+            found=f"version {held.columns}, which another version of dsteval wrote",
+            remedy="Score the predictions again.",
+        )
+    metrics = {text: parse(resolved).with_slots(held.slots) for text, resolved in held.metrics.items()}
+    fewest = {count_text(metric): metric.columns for metric in metrics.values()}
+    counts = {key: _rectangle(rows, fewest.get(key, 0)) for key, rows in held.counts.items()}
     lengths = {len(held.dialogues), len(held.turns), *(len(one) for one in counts.values())}
     if len(lengths) != 1:
         raise ReadError(
@@ -96,7 +106,6 @@ def _result(system: _System, where: str) -> Result:
             found=f"{', '.join(map(str, sorted(lengths)))} rows",
         )
     _check_protocol(system.protocol, held.settings, where)
-    metrics = {text: parse(resolved) for text, resolved in held.metrics.items()}
     defined = {one["metric"] for one in system.scores if not one.get("why")}
     lacking = [text for text, metric in metrics.items() if text in defined and count_text(metric) not in counts]
     if lacking:
@@ -119,9 +128,9 @@ def _result(system: _System, where: str) -> Result:
     )
 
 
-def _rectangle(rows: list[list[float]]) -> Counts:
-    """Rows of counts, short ones filled with zeros; integers if all are."""
-    width = max(map(len, rows), default=0)
+def _rectangle(rows: list[list[float]], fewest: int) -> Counts:
+    """Rows of counts, short ones filled with zeros to the longest or the fewest columns; integers if all are."""
+    width = max(fewest, *map(len, rows))
     whole = all(isinstance(value, int) for row in rows for value in row)
     counts = np.zeros((len(rows), width), dtype=np.int64 if whole else float)
     for number, row in enumerate(rows):
@@ -152,7 +161,9 @@ def recounted(result: Result, metrics: Sequence[str | Metric] | None, intervals:
     wanted: dict[str, Metric] = {}
     for one in result.metrics if metrics is None else metrics:
         metric = parse(one) if isinstance(one, str) else one.checked()
-        wanted[str(metric)] = result.metrics.get(str(metric)) or _resolved(result, metric)
+        wanted[str(metric)] = result.metrics.get(str(metric)) or _resolved(result, metric).with_slots(
+            result.n_slots
+        )
     by_text = {count_text(result.metrics[text]): counts for text, counts in result.counts.items()}
     old = {score.metric: score for score in result.scores}
     counts: dict[str, Counts] = {}
