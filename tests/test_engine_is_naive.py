@@ -299,7 +299,7 @@ def assert_slices(corpus: WrittenCorpus, name: str, data: st.DataObject) -> None
         cut, cut_labelled = naive.restrict(whole, keep), naive.restrict(labelled(corpus, name), keep)
         assert slots_of(cut) <= set(outcomes.slots)
         for typed in (metric for metric in every_metric([0.5]) if len(metric.given) < 2):
-            metric = typed.resolve(protocol.load(name).metrics.parameters.get(typed.name, {}))
+            metric = typed.resolve(protocol.load(name).metrics.parameters.get(typed.name, {})).with_slots(30)
             (found,) = scored(partition_of(outcomes, metric), {str(typed): metric}, (), NO_INTERVALS)
             assert_score(found, typed, cut, name, 30, cut_labelled)
 

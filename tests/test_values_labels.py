@@ -5,12 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsteval.errors import ProtocolError
+from dsteval.values.normalise import NORMALISERS
 from dsteval.values.slots import MULTIWOZ
 from dsteval.values.tables import table
 from dsteval.values.tools import dstc10, fnctod, mwzeval, simpletod
 from dsteval.values.tools.convlab import squeeze
 from dsteval.values.tools.fix_label import fix_label
-from dsteval.values.tools.typo_fix import of_2_1, of_2_4, plain, squad, typo_fix
+from dsteval.values.tools.typo_fix import squad, typo_fix
+from dsteval.values.user_tables import UserTables
 
 slots = st.sampled_from(sorted(MULTIWOZ))
 
@@ -217,8 +219,9 @@ ONTOLOGY = {
 )
 def test_typo_fix(slot: str, value: str, version: str, result: str) -> None:
     assert typo_fix(slot, value, ONTOLOGY, version) == result
-    named = {"": plain, "2.1": of_2_1, "2.4": of_2_4}.get(version, plain)
-    assert named(slot, value, ONTOLOGY) == result
+    given = UserTables("icdst", ontology={name: list(values) for name, values in ONTOLOGY.items()})
+    named = f"typo-fix-{version}"
+    assert NORMALISERS[named if named in NORMALISERS else "typo-fix"](given)(slot, value) == result
 
 
 @pytest.mark.parametrize(("value", "result"), table("typo_fix")["inside"])

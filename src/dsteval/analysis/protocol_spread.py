@@ -18,7 +18,7 @@ from dsteval.prepare.states import SIDES, Prepared, value_text
 from dsteval.protocols import model as protocols
 from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
-from dsteval.results.result import SCHEMA, Score, scored
+from dsteval.results.result import SCHEMA, Score
 from dsteval.values.matchers import matches
 from dsteval.values.slots import canonical
 
@@ -203,8 +203,7 @@ class _Run:
         held = list(scan.compared())
         outcomes = scan.outcomes()
         partition = scan.partition(outcomes)
-        signature = scan.signature(partition, outcomes.n_slots)
-        self.scores = tuple(scored(partition, resolved, signature, run.intervals))
+        self.scores = scan.scores(partition, outcomes.n_slots, run.intervals)
         self.notes = scan.notes(partition, outcomes.n_slots)
         self.protocol: Protocol = run.protocol
         self._check_slots(held)

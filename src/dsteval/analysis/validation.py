@@ -13,7 +13,6 @@ from dsteval.pipeline.inputs import label_of
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
-from dsteval.results.result import scored
 from dsteval.stats.intervals import NO_INTERVALS
 
 __all__ = ["Report", "validate"]
@@ -118,9 +117,7 @@ def _check_self(scan: Scan) -> str:
     for _ in scan.compared():
         pass
     outcomes = scan.outcomes()
-    partition = scan.partition(outcomes)
-    signature = scan.signature(partition, outcomes.n_slots)
-    scores = list(scored(partition, scan.metrics, signature, NO_INTERVALS))
+    scores = scan.scores(scan.partition(outcomes), outcomes.n_slots, NO_INTERVALS)
     imperfect = [score for score in scores if score.value is not None and score.value != 1]
     if not imperfect:
         return "perfect"

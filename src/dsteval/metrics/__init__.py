@@ -10,7 +10,8 @@ import pkgutil
 from functools import cache
 
 from dsteval.errors import MetricError, unknown
-from dsteval.metrics.base import Counts, Metric, Parameter, total
+from dsteval.metrics.base import Metric, Parameter
+from dsteval.metrics.counting import Counts, total
 from dsteval.metrics.text import HEADINGS, split
 from dsteval.protocols.model import Protocol
 from dsteval.registry import installed

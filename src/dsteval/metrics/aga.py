@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import Array, Counts, Metric, Parameter, mean_of_fractions, per_denominator
+from dsteval.metrics.base import Parameter, RatioMetric
+from dsteval.metrics.counting import Array, Counts, per_denominator, sum_of_fractions
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["AGA"]
 
-OVER = Parameter(("ref", "union"), "divide by the slots of the reference, or by the pairs of either side")
+OVER = Parameter(
+    ("ref", "union"), "divide by the slots of the reference, or by the pairs of either side", of_values=("union",)
+)
 
 
-@dataclass(frozen=True, repr=False)
-class _AGA(Metric):
+class _AGA(RatioMetric):
     """Mean over turns of the share of the reference's slots that are right.
 
     Formula: |B_t n P_t| / |B_t|, averaged over the turns with a slot in the reference; ``over=union`` divides by
@@ -40,12 +40,6 @@ class _AGA(Metric):
     undefined_reason = "no turn has a slot"
     needs = ("ref",)
 
-    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
-        """The union also needs the predicted values."""
-        if self.get("over") == "union" and not outcomes.has_values:
-            return "the file holds right/wrong marks and no values"
-        return super().unavailable_reason(outcomes)
-
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns with a denominator, then sums of right slots by denominator 1, 2, 3, ..."""
         over = outcomes.ref
@@ -53,9 +47,9 @@ class _AGA(Metric):
             over = outcomes.ref + outcomes.pred - outcomes.right
         return per_denominator(outcomes, outcomes.right, over)
 
-    def value(self, sums: Array) -> Array:
-        """The mean of the fractions."""
-        return mean_of_fractions(sums)
+    def terms(self, sums: Array) -> tuple[Array, Array]:
+        """The sum of the fractions, and the turns that have one."""
+        return sum_of_fractions(sums[..., 1:]), sums[..., 0]
 
 
 AGA = _AGA()

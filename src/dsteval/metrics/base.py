@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from dsteval.errors import MetricError, unknown
+from dsteval.metrics.counting import Array, Counts, ratio, total
 from dsteval.metrics.text import join
 from dsteval.outcomes.table import Outcomes
 
 __all__ = [
     "AVERAGE",
-    "CREDIT",
     "TURNS",
     "WRONG_UNIT",
     "Array",
@@ -24,34 +23,24 @@ __all__ = [
     "Counts",
     "Metric",
     "Parameter",
-    "absent_slots",
-    "at_turns",
-    "earned",
-    "mean_of_fractions",
-    "per_denominator",
-    "per_dialogue",
-    "ratio",
-    "sum_of_fractions",
+    "RatioMetric",
     "total",
 ]
-
-Array: TypeAlias = npt.NDArray[Any]
-Counts: TypeAlias = npt.NDArray[Any]
-"""Additive columns [dialogues, columns]: integers wherever possible. Columns that one part of the data lacks
-are zeros at the right end."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a metric: the values it takes, the first of them its default."""
+    """A parameter of a metric: the values it takes, the first of them its default.
+
+    ``of_values`` are those under which the metric needs values, ``no_count`` those under which it is no ratio of
+    two counts.
+    """
 
     choices: tuple[str, ...]
     about: str
+    of_values: tuple[str, ...] = ()
+    no_count: tuple[str, ...] = ()
 
-
-CREDIT = Parameter(
-    ("whole", "partial"), "a slot is right or not, or counts its match score where the rule gives one in between"
-)
 
 WRONG_UNIT = {
     "turn": "the unit is the whole turn; only protocols that count service frames, such as sgd, have it",
@@ -64,6 +53,7 @@ TURNS = Parameter(("all", "last"), "every turn, or the last of each dialogue onl
 AVERAGE = Parameter(
     ("turn", "dialogue"),
     "over all turns, or the mean over dialogues of each dialogue's own score",
+    no_count=("dialogue",),
 )
 
 
@@ -71,11 +61,17 @@ AVERAGE = Parameter(
 class Metric:
     """A metric with the parameters that were given; it compares, hashes and pickles as a value.
 
-    ``count(outcomes)`` gives additive columns per dialogue, ``value(sums)`` the metric of summed columns (any
-    leading axes). ``given`` holds the parameters that were typed, in the order of their names. ``extra`` names
-    what it wants counted per turn; ``unit`` tells whether it is one of turns, of service frames, or of either;
-    ``best`` is the best value there is, the lower one of ``bounds`` where lower is better; ``perfect`` is False
-    where a perfect prediction does not score it. ``percent`` tells whether tables show a value in per cent.
+    ``count(outcomes)`` gives additive columns per dialogue, at least ``columns`` of them and the units averaged
+    first; ``value(sums)`` is the metric of summed columns (any leading axes). ``given`` holds the parameters that
+    were typed, in the order of their names. ``n_slots`` is |S|, which is known only when everything is counted:
+    a metric that ``uses_n_slots`` has a value after ``with_slots``.
+
+    ``extra`` names what it wants counted per turn; ``needs`` are "values" and "ref" where it cannot do without;
+    ``without_dialogues`` says why single instances do not have it, if they do not; ``unit`` tells whether it is
+    one of turns, of service frames, or of either. ``undefined_reason`` says why a value is NaN;
+    ``ratio_of_counts`` is False where it is no ratio of two counts; ``best`` is the best value there is, the lower
+    one of ``bounds`` where lower is better; ``perfect`` is False where a perfect prediction does not score it;
+    ``percent`` tells whether tables show a value in per cent.
 
     >>> from dsteval.metrics.jga import JGA
     >>> JGA(average="dialogue")
@@ -84,16 +80,20 @@ class Metric:
 
     given: tuple[tuple[str, str], ...] = field(default=())
     number: float | None = None
+    n_slots: int | None = field(default=None, compare=False)
 
     name: ClassVar[str]
     about: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     number_about: ClassVar[str] = ""
+    columns: ClassVar[int] = 2
     ratio_of_counts: ClassVar[bool] = True
     undefined_reason: ClassVar[str] = "there is no turn"
     needs: ClassVar[tuple[str, ...]] = ()
+    without_dialogues: ClassVar[str] = ""
     unit: ClassVar[tuple[str, ...]] = ("turn",)
     extra: ClassVar[str] = ""
+    uses_n_slots: ClassVar[bool] = False
     best: ClassVar[float] = 1.0
     perfect: ClassVar[bool] = True
     percent: ClassVar[bool] = True
@@ -151,6 +151,10 @@ class Metric:
         """A parameter's value: as given, or its default."""
         return dict(self.given).get(parameter, self.parameters[parameter].choices[0])
 
+    def with_slots(self, n_slots: int) -> Metric:
+        """The metric over a list of so many slots, |S|; itself where it does not use them."""
+        return replace(self, n_slots=n_slots) if self.uses_n_slots else self
+
     @property
     def lower_is_better(self) -> bool:
         """Whether the lower of two values is the better one."""
@@ -168,9 +172,12 @@ class Metric:
 
     def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Why the metric cannot be had from these outcomes, or None."""
+        if self.without_dialogues and not outcomes.has_dialogues:
+            return self.without_dialogues
         if outcomes.unit not in self.unit:
             return WRONG_UNIT[outcomes.unit]
-        if ("values" in self.needs or self.extra) and not outcomes.has_values:
+        of_values = any(self.get(key) in parameter.of_values for key, parameter in self.parameters.items())
+        if (of_values or "values" in self.needs or self.extra) and not outcomes.has_values:
             return "the file holds right/wrong marks and no values"
         if "ref" in self.needs and not outcomes.has_ref:
             return "the file holds no reference; give one with --ref"
@@ -186,105 +193,44 @@ class Metric:
 
     def ratio(self, sums: Array) -> tuple[int | None, int]:
         """Count and total for the JSON: the ratio's two integers, or None and the units averaged."""
-        return (int(sums[..., 1]) if self.ratio_of_counts else None), int(sums[..., 0])
+        return None, int(sums[..., 0])
 
 
-def total(counts: Counts) -> Array:
-    """The sum over dialogues; floats are added without rounding on the way, so that order does not matter."""
-    if counts.dtype.kind == "f":
-        return np.array([math.fsum(column) for column in counts.T])
-    summed: Array = counts.sum(axis=0, dtype=np.int64)
-    return summed
+class RatioMetric(Metric):
+    """A metric that is one quotient: ``count`` gives the columns of the denominator and of the numerator.
 
-
-def ratio(numerator: Array, denominator: Array) -> Array:
-    """A quotient, NaN where the denominator is 0."""
-    denominator = np.asarray(denominator, dtype=float)
-    out = np.full(np.broadcast_shapes(np.shape(numerator), denominator.shape), np.nan)
-    np.divide(numerator, denominator, out=out, where=denominator != 0)
-    return out
-
-
-def per_dialogue(outcomes: Outcomes, *columns: Array) -> Counts:
-    """Sums of columns [U] over the turns of each dialogue that count: [D, len(columns)], integers if all are."""
-    chosen = outcomes.counted
-    if any(column.dtype.kind == "f" for column in columns):
-        dialogue, size = outcomes.dialogue_of, len(outcomes.dialogues)
-        added = [np.bincount(dialogue, weights=column * chosen, minlength=size) for column in columns]
-        return np.stack(added, axis=1)
-    starts = outcomes.offsets
-    sums = np.zeros((len(starts) - 1, len(columns)), dtype=np.int64)
-    for number, column in enumerate(columns):
-        running = np.concatenate([[0], np.cumsum(column * chosen, dtype=np.int64)])
-        sums[:, number] = running[starts[1:]] - running[starts[:-1]]
-    return sums
-
-
-def per_denominator(outcomes: Outcomes, numerator: Array, denominator: Array) -> Counts:
-    """Sums of numerators apart by denominator, for a mean of fractions kept in integers.
-
-    Columns: turns with a denominator above 0, then the sum of numerators over 1, 2, 3, ...
+    A numerator made of several columns is put together by ``terms``.
     """
-    chosen = (outcomes.counted != 0) & (denominator > 0)
-    width = int(denominator.max(initial=0)) + 1
-    cell = outcomes.dialogue_of[chosen] * width + denominator[chosen]
-    size = len(outcomes.dialogues) * width
-    sums = np.bincount(cell, weights=numerator[chosen], minlength=size).astype(np.int64).reshape(-1, width)
-    sums[:, 0] = np.bincount(cell // width, minlength=len(outcomes.dialogues))
-    return sums
+
+    def terms(self, sums: Array) -> tuple[Array, Array]:
+        """Numerator and denominator of summed columns [..., columns]."""
+        return sums[..., 1], sums[..., 0]
+
+    def value(self, sums: Array) -> Array:
+        """Numerator / denominator; NaN where that is 0."""
+        return ratio(*self.terms(sums))
+
+    def ratio(self, sums: Array) -> tuple[int | None, int]:
+        """Count and total for the JSON: the ratio's two integers, or None and the units averaged."""
+        numerator, denominator = self.terms(sums)
+        no_count = any(self.get(key) in parameter.no_count for key, parameter in self.parameters.items())
+        return (int(numerator) if self.ratio_of_counts and not no_count else None), int(denominator)
 
 
-def sum_of_fractions(numerators: Array) -> Array:
-    """The sum of fractions, from numerators by denominator 1, 2, 3, ... [..., columns]."""
-    total: Array = (numerators / np.arange(1, numerators.shape[-1] + 1)).sum(axis=-1)
-    return total
+class AveragedMetric(RatioMetric):
+    """A ratio over turns that can also be the mean of the dialogues' own ratios.
 
-
-def mean_of_fractions(sums: Array) -> Array:
-    """The mean of fractions from columns of ``per_denominator``."""
-    return ratio(sum_of_fractions(sums[..., 1:]), sums[..., 0])
-
-
-def absent_slots(outcomes: Outcomes) -> tuple[Array, Array, Array]:
-    """Slots of S that are absent on both sides, in ref, and in pred, each [U]."""
-    mentioned = outcomes.right + outcomes.wrong
-    size = np.int64(outcomes.n_slots)
-    return size - mentioned, size - outcomes.ref, size - outcomes.pred
-
-
-def earned(outcomes: Outcomes, credit: str) -> Array:
-    """Right slots of a turn [U]; with ``credit=partial`` also the match scores of slots that are partly right."""
-    if credit == "whole":
-        return outcomes.right
-    partial = np.bincount(outcomes.wrong_unit, weights=outcomes.wrong_score, minlength=len(outcomes))
-    total: Array = outcomes.right + partial
-    return total
-
-
-def at_turns(outcomes: Outcomes, turns: str) -> Outcomes:
-    """The outcomes with ``turns=last`` counted at the last turn of each dialogue only."""
-    if turns == "all":
-        return outcomes
-    last = np.zeros(len(outcomes), dtype=bool)
-    last[outcomes.offsets[1:][np.diff(outcomes.offsets) > 0] - 1] = True
-    return outcomes.with_scope(outcomes.n_slots, last & (outcomes.counted != 0))
-
-
-@dataclass(frozen=True, repr=False)
-class AveragedMetric(Metric):
-    """A metric over turns that can also be the mean of the dialogues' own scores.
-
-    Subclasses give ``turn_count`` and ``turn_value``. With ``average=dialogue`` the columns are 1 and the
-    dialogue's own score, a float.
+    Subclasses give ``turn_count`` and ``turn_terms``. With ``average=dialogue`` the columns are 1 and the
+    dialogue's own ratio, a float.
     """
 
     def turn_count(self, outcomes: Outcomes) -> Counts:
         """``count`` for the average over turns."""
         raise NotImplementedError
 
-    def turn_value(self, sums: Array) -> Array:
-        """``value`` for the average over turns."""
-        raise NotImplementedError
+    def turn_terms(self, sums: Array) -> tuple[Array, Array]:
+        """``terms`` for the average over turns."""
+        return sums[..., 1], sums[..., 0]
 
     @property
     def count_key(self) -> tuple[object, ...]:
@@ -296,18 +242,10 @@ class AveragedMetric(Metric):
         counts = self.turn_count(outcomes)
         if self.get("average") == "turn":
             return counts
-        own = self.turn_value(counts)
-        defined = ~np.isnan(own)
-        return np.stack([defined, np.where(defined, own, 0.0)], axis=1).astype(float)
+        scores = ratio(*self.turn_terms(counts))
+        defined = ~np.isnan(scores)
+        return np.stack([defined, np.where(defined, scores, 0.0)], axis=1).astype(float)
 
-    def value(self, sums: Array) -> Array:
-        """The metric of summed columns [..., columns]; NaN where it is undefined."""
-        if self.get("average") == "turn":
-            return self.turn_value(sums)
-        return ratio(sums[..., 1], sums[..., 0])
-
-    def ratio(self, sums: Array) -> tuple[int | None, int]:
-        """Count and total; with ``average=dialogue`` None and the number of dialogues."""
-        if self.get("average") == "turn":
-            return super().ratio(sums)
-        return None, int(sums[..., 0])
+    def terms(self, sums: Array) -> tuple[Array, Array]:
+        """Numerator and denominator of summed columns [..., columns]."""
+        return self.turn_terms(sums) if self.get("average") == "turn" else (sums[..., 1], sums[..., 0])

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import Array, Counts, Metric, ratio
-from dsteval.metrics.origin_errors import KIND, errors_counted, errors_unavailable, sums_of_errors
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.base import Array
+from dsteval.metrics.origin_errors import ErrorMetric
+from dsteval.outcomes.lineage import Lineage
 
 __all__ = ["ErrorLifetime"]
 
 
-@dataclass(frozen=True, repr=False)
-class _ErrorLifetime(Metric):
+class _ErrorLifetime(ErrorMetric):
     """Mean number of turns that an error lives, its first and its last included.
 
     Formula: sum of lifetimes / errors, errors as OriginErrors counts them; over whole dialogues the sum is the
@@ -33,24 +30,13 @@ class _ErrorLifetime(Metric):
 
     name = "ErrorLifetime"
     about = "mean number of turns that an error lives"
-    parameters = {"kind": KIND}
-    undefined_reason = "there is no such error"
     perfect = False
     percent = False
     bounds = (1.0, float("inf"))
 
-    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
-        """As for every metric of errors."""
-        return errors_unavailable(outcomes)
-
-    def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: errors, the sum of their turns."""
-        errors = errors_counted(outcomes, self.get("kind"))
-        return sums_of_errors(outcomes, errors, errors.lifetime)
-
-    def value(self, sums: Array) -> Array:
-        """Turns / errors."""
-        return ratio(sums[..., 1], sums[..., 0])
+    def amount(self, errors: Lineage) -> Array:
+        """The turns of each."""
+        return errors.lifetime
 
 
 ErrorLifetime = _ErrorLifetime()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from dsteval.metrics.base import AVERAGE, WRONG_UNIT, Array, AveragedMetric, Counts, Parameter, ratio
+from dsteval.metrics.base import AVERAGE, WRONG_UNIT, AveragedMetric, Parameter
+from dsteval.metrics.counting import Array, Counts, in_order
 from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, Outcomes
 
-__all__ = ["FGA", "INFINITE", "TYPE1", "VARIANT", "decay", "distances", "lambda_for", "match_counts"]
+__all__ = ["FGA", "INFINITE", "TYPE1", "VariantMetric", "decay", "distances", "histogram", "lambda_for"]
 
 VARIANT = Parameter(
     ("official", "paper", "strict", "trippy", "hidst"),
@@ -25,8 +25,17 @@ TYPE1, INFINITE = -1, -2
 _FLOAT_ONE = 38
 
 
-@dataclass(frozen=True, repr=False)
-class _FGA(AveragedMetric):
+class VariantMetric(AveragedMetric):
+    """A metric that tells turns with an error of their own from those that only inherit one."""
+
+    parameters = {"average": AVERAGE, "variant": VARIANT}
+
+    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
+        """Right/wrong marks tell which slots are wrong, not what changed: only ``trippy`` reads them."""
+        return why_not_variant(self.get("variant"), outcomes)
+
+
+class _FGA(VariantMetric):
     r"""Mean weight of turns: 1 if exact, 0 for a new error, 1 - exp(-lambda x) for an inherited one.
 
     Formula: an exact turn weighs 1. A wrong turn of type 1 weighs 0 and becomes the error turn t_err. A wrong
@@ -61,24 +70,18 @@ class _FGA(AveragedMetric):
 
     name = "FGA"
     about = "mean weight of turns: exact 1, new error 0, inherited error 1 - exp(-lambda x), x turns after it"
-    parameters = {"average": AVERAGE, "variant": VARIANT}
     number_about = "lambda, how fast an old mistake is forgotten"
     ratio_of_counts = False
-
-    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
-        """Right/wrong marks tell which slots are wrong, not what changed: only ``trippy`` reads them."""
-        return why_not_variant(self.get("variant"), outcomes)
 
     def turn_count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, exact, inherited without an error turn, inherited at distance 1, 2, 3, ..."""
         return histogram(outcomes, self.get("variant"))
 
-    def turn_value(self, sums: Array) -> Array:
-        """The histogram times the weights, over turns."""
+    def turn_terms(self, sums: Array) -> tuple[Array, Array]:
+        """The histogram times the weights, and turns."""
         assert self.number is not None
-        steps = decay(np.arange(1, sums.shape[-1] - 2), self.number)
-        weight = np.concatenate([[1.0, float(self.number > 0)], steps])
-        return ratio((sums[..., 1:] * weight).sum(axis=-1), sums[..., 0])
+        weight = np.concatenate([[1.0, float(self.number > 0)], decay(np.arange(1, sums.shape[-1]), self.number)])
+        return in_order(sums[..., 1:] * weight[: sums.shape[-1] - 1]), sums[..., 0]
 
 
 def why_not_variant(variant: str, outcomes: Outcomes) -> str | None:
@@ -159,12 +162,6 @@ def histogram(outcomes: Outcomes, variant: str) -> Counts:
     counts = np.bincount(dialogue * width + column[chosen], minlength=size * width).reshape(size, width)
     counts[:, 0] = np.bincount(dialogue, minlength=size)
     return counts
-
-
-def match_counts(outcomes: Outcomes, variant: str) -> Counts:
-    """Turns, and those that are exact or inherit only [D, 2]."""
-    counts = histogram(outcomes, variant)
-    return np.stack([counts[:, 0], counts[:, 1:].sum(axis=1)], axis=1)
 
 
 def lambda_for(turns: float, factor: float) -> float:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import Array, Counts, Metric, ratio
-from dsteval.metrics.frame_jga import SLOTS, frame_counts, of_slots
+from dsteval.metrics.base import RatioMetric
+from dsteval.metrics.counting import Counts, mean_counts
+from dsteval.metrics.frame_jga import SLOTS, of_slots
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["FrameAGA"]
 
 
-@dataclass(frozen=True, repr=False)
-class _FrameAGA(Metric):
+class _FrameAGA(RatioMetric):
     """Mean over service frames of the mean score of the reference's slots.
 
     Formula: each slot of the reference scores what the rule gives, 0 if it is not predicted; their mean is the
@@ -43,11 +41,7 @@ class _FrameAGA(Metric):
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: frames averaged, the sum of their scores."""
-        return frame_counts(outcomes, of_slots(outcomes, "average", self.get("slots")))
-
-    def value(self, sums: Array) -> Array:
-        """Sum of scores / frames."""
-        return ratio(sums[..., 1], sums[..., 0])
+        return mean_counts(outcomes, of_slots(outcomes, "average", self.get("slots")))
 
 
 FrameAGA = _FrameAGA()

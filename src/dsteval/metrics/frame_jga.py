@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from dsteval.metrics.base import Array, Counts, Metric, Parameter, per_dialogue, ratio
+from dsteval.metrics.base import Parameter, RatioMetric
+from dsteval.metrics.counting import Array, Counts, mean_counts
 from dsteval.outcomes.table import Outcomes
 
-__all__ = ["SLOTS", "FrameJGA", "frame_counts", "of_slots"]
+__all__ = ["SLOTS", "FrameJGA", "of_slots"]
 
 SLOTS = Parameter(
     ("all", "categorical", "noncategorical"), "all slots of the schema, those it calls categorical, or the others"
@@ -19,8 +18,7 @@ ACROSS = Parameter(("frame", "turn"), "every frame by itself, or the product ove
 _COLUMN = {"all": "", "categorical": "_cat", "noncategorical": "_noncat"}
 
 
-@dataclass(frozen=True, repr=False)
-class _FrameJGA(Metric):
+class _FrameJGA(RatioMetric):
     """Mean over service frames of the product of the scores of all slots.
 
     Formula: a slot of the service's schema scores 1 if it is on neither side, 0 if on one, else what the rule
@@ -55,22 +53,12 @@ class _FrameJGA(Metric):
         scores = of_slots(outcomes, "joint", self.get("slots"))
         if self.get("across") == "turn":
             scores = _over_turns(outcomes, scores)
-        return frame_counts(outcomes, scores)
-
-    def value(self, sums: Array) -> Array:
-        """Sum of scores / frames."""
-        return ratio(sums[..., 1], sums[..., 0])
+        return mean_counts(outcomes, scores)
 
 
 def of_slots(outcomes: Outcomes, name: str, slots: str) -> Array:
     """A score of frames over slots of one kind [U], NaN where a frame has none."""
     return outcomes.frame(name + _COLUMN[slots])
-
-
-def frame_counts(outcomes: Outcomes, scores: Array) -> Counts:
-    """Per dialogue: frames that have the score, and its sum [D, 2]."""
-    known = ~np.isnan(scores)
-    return per_dialogue(outcomes, known, np.where(known, scores, 0.0))
 
 
 def _over_turns(outcomes: Outcomes, scores: Array) -> Array:

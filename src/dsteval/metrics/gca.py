@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from dsteval.metrics.base import Array, Counts, Metric, Parameter, per_dialogue
+from dsteval.metrics.base import Metric, Parameter
+from dsteval.metrics.counting import Array, Counts, per_dialogue
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["GCA"]
 
-_WEIGHT = 10 / 11
+_WEIGHTS = np.array([10 / 11, 10 / 11, 1 - 10 / 11, 1 - 10 / 11])
 NONE = Parameter(("absent", "value"), "whether a slot written as none is not there, or has a value like others")
 
 
-@dataclass(frozen=True, repr=False)
 class _GCA(Metric):
     """Weighted harmonic mean of four ratios over changes that are correct C, wrong W, over-predicted O, missed M.
 
@@ -43,20 +41,15 @@ class _GCA(Metric):
 
     name = "GCA"
     about = "harmonic mean of four ratios over the changes of each turn: correct, wrong, over-predicted, missed"
-    ratio_of_counts = False
+    columns = 5
     undefined_reason = "nothing changes on either side"
+    without_dialogues = "the data is single instances: without dialogues nothing changes"
     parameters = {"none": NONE}
 
     @property
     def extra(self) -> str:  # type: ignore[override]
         """What is counted per turn."""
         return "gca" if self.get("none") == "absent" else "gca-none"
-
-    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
-        """Single instances have no turn before."""
-        if not outcomes.has_dialogues:
-            return "the data is single instances: without dialogues nothing changes"
-        return super().unavailable_reason(outcomes)
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: changes counted, then correct, wrong, over-predicted and missed ones."""
@@ -66,19 +59,14 @@ class _GCA(Metric):
     def value(self, sums: Array) -> Array:
         """The weighted harmonic mean of the four ratios."""
         correct, wrong, over, missed = np.moveaxis(np.asarray(sums[..., 1:5], dtype=float), -1, 0)
-        predicted, expected = correct + wrong + over, correct + wrong + missed
-        weight = np.stack([_WEIGHT * predicted, _WEIGHT * expected])
-        weight = np.concatenate([weight, (1 - _WEIGHT) * np.stack([predicted, expected])])
-        hits = np.stack([correct, correct, correct + wrong, correct + wrong])
-        # weight / ratio, where ratio = hits / (weight's own denominator)
-        parts = np.divide(
-            weight * np.stack([predicted, expected, predicted, expected]),
-            hits,
-            out=np.full_like(weight, np.inf),
-            where=hits > 0,
-        )
-        mean = weight.sum(axis=0) / np.where(parts.sum(axis=0) > 0, parts.sum(axis=0), np.inf)
-        result: Array = np.where(predicted + expected > 0, mean, np.nan)
+        matched = correct + wrong
+        divisors = np.stack([matched + over, matched + missed] * 2, axis=-1)
+        hits = np.stack([correct, correct, matched, matched], axis=-1)
+        weights = divisors * _WEIGHTS
+        # weight / ratio, where ratio = hits / divisor
+        parts = np.divide(weights * divisors, hits, out=np.full_like(weights, np.inf), where=hits > 0)
+        changed = divisors.any(axis=-1)
+        result: Array = np.where(changed, weights.sum(axis=-1) / parts.sum(axis=-1), np.nan)
         return result
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import Array, Counts, Metric, per_denominator, per_dialogue, ratio, sum_of_fractions
+from dsteval.metrics.base import RatioMetric
+from dsteval.metrics.counting import Array, Counts, per_denominator, per_dialogue, sum_of_fractions
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["IAGA"]
 
 
-@dataclass(frozen=True, repr=False)
-class _IAGA(Metric):
+class _IAGA(RatioMetric):
     """Sum over turns of |B_t n P_t| / |B_t u P_t|, divided by the turns with a reference.
 
     Formula: over pairs (slot, value), summed over turns where the union is not empty; the divisor is the number
@@ -43,9 +41,9 @@ class _IAGA(Metric):
         counts[:, 0] = per_dialogue(outcomes, outcomes.ref > 0)[:, 0]
         return counts
 
-    def value(self, sums: Array) -> Array:
-        """The sum of fractions / turns with a reference."""
-        return ratio(sum_of_fractions(sums[..., 1:]), sums[..., 0])
+    def terms(self, sums: Array) -> tuple[Array, Array]:
+        """The sum of fractions, and the turns with a reference."""
+        return sum_of_fractions(sums[..., 1:]), sums[..., 0]
 
 
 IAGA = _IAGA()

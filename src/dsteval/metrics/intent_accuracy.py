@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
+from dsteval.metrics.base import RatioMetric
+from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["IntentAccuracy"]
 
 
-@dataclass(frozen=True, repr=False)
-class _IntentAccuracy(Metric):
+class _IntentAccuracy(RatioMetric):
     """Share of service frames whose active intent is the reference's.
 
     Formula: frames with equal intents / frames whose reference has one, NONE being an intent like others. A
@@ -40,10 +38,6 @@ class _IntentAccuracy(Metric):
         """Columns: frames with an intent, those where it is right."""
         intent = outcomes.frame("intent")
         return per_dialogue(outcomes, ~np.isnan(intent), intent == 1)
-
-    def value(self, sums: Array) -> Array:
-        """Right / frames."""
-        return ratio(sums[..., 1], sums[..., 0])
 
 
 IntentAccuracy = _IntentAccuracy()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import AVERAGE, TURNS, Array, AveragedMetric, Counts, at_turns, per_dialogue, ratio
+from dsteval.metrics.base import AVERAGE, TURNS, AveragedMetric
+from dsteval.metrics.counting import Counts, at_turns, per_dialogue
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["JGA"]
 
 
-@dataclass(frozen=True, repr=False)
 class _JGA(AveragedMetric):
     """Share of turns at which the predicted state equals the reference state.
 
@@ -38,11 +36,7 @@ class _JGA(AveragedMetric):
     def turn_count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, turns that are exact."""
         outcomes = at_turns(outcomes, self.get("turns"))
-        return per_dialogue(outcomes, outcomes.exact | True, outcomes.exact)
-
-    def turn_value(self, sums: Array) -> Array:
-        """Exact turns / turns."""
-        return ratio(sums[..., 1], sums[..., 0])
+        return per_dialogue(outcomes, 1, outcomes.exact)
 
 
 JGA = _JGA()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import Array, Counts, Metric, absent_slots, per_dialogue, ratio
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.sides import NoneMetric
 
 __all__ = ["NoneF1"]
 
 
-@dataclass(frozen=True, repr=False)
-class _NoneF1(Metric):
+class _NoneF1(NoneMetric):
     r"""Harmonic mean of NonePrecision and NoneRecall, over all turns.
 
     Formula: 2 sum_t |S \ (B_t u P_t)| / sum_t (|S \ B_t| + |S \ P_t|), S the slot list and B_t, P_t
@@ -32,17 +28,7 @@ class _NoneF1(Metric):
     name = "NoneF1"
     about = "harmonic mean of none precision and recall, over the corpus"
     undefined_reason = "no slot is absent on either side"
-    needs = ("values",)
-    bounds = (-float("inf"), float("inf"))
-
-    def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: slots absent in ref + in pred, 2 x absent on both sides."""
-        both, ref, pred = absent_slots(outcomes)
-        return per_dialogue(outcomes, ref + pred, 2 * both)
-
-    def value(self, sums: Array) -> Array:
-        """2 absent on both sides / (absent in ref + in pred)."""
-        return ratio(sums[..., 1], sums[..., 0])
+    sides = ("ref", "pred")
 
 
 NoneF1 = _NoneF1()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import Array, Counts, Metric, absent_slots, per_dialogue, ratio
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.sides import NoneMetric
 
 __all__ = ["NonePrecision"]
 
 
-@dataclass(frozen=True, repr=False)
-class _NonePrecision(Metric):
+class _NonePrecision(NoneMetric):
     r"""Share of the slots predicted absent that are absent in the reference, over all turns.
 
     Formula: sum_t |S \ (B_t u P_t)| / sum_t |S \ P_t|, S the slot list and B_t, P_t
@@ -32,17 +28,7 @@ class _NonePrecision(Metric):
     name = "NonePrecision"
     about = "share of slots predicted absent that are absent, over the corpus"
     undefined_reason = "no slot is predicted absent"
-    needs = ("values",)
-    bounds = (-float("inf"), float("inf"))
-
-    def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: slots absent in pred, slots absent on both sides."""
-        both, _, pred = absent_slots(outcomes)
-        return per_dialogue(outcomes, pred, both)
-
-    def value(self, sums: Array) -> Array:
-        """Absent on both sides / absent in pred."""
-        return ratio(sums[..., 1], sums[..., 0])
+    sides = ("pred",)
 
 
 NonePrecision = _NonePrecision()

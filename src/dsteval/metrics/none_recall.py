@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import Array, Counts, Metric, absent_slots, per_dialogue, ratio
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.sides import NoneMetric
 
 __all__ = ["NoneRecall"]
 
 
-@dataclass(frozen=True, repr=False)
-class _NoneRecall(Metric):
+class _NoneRecall(NoneMetric):
     r"""Share of the slots absent in the reference that are predicted absent, over all turns.
 
     Formula: sum_t |S \ (B_t u P_t)| / sum_t |S \ B_t|, S the slot list and B_t, P_t
@@ -32,17 +28,7 @@ class _NoneRecall(Metric):
     name = "NoneRecall"
     about = "share of slots absent in the reference that are predicted absent, over the corpus"
     undefined_reason = "no slot is absent in the reference"
-    needs = ("values",)
-    bounds = (-float("inf"), float("inf"))
-
-    def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: slots absent in ref, slots absent on both sides."""
-        both, ref, _ = absent_slots(outcomes)
-        return per_dialogue(outcomes, ref, both)
-
-    def value(self, sums: Array) -> Array:
-        """Absent on both sides / absent in ref."""
-        return ratio(sums[..., 1], sums[..., 0])
+    sides = ("ref",)
 
 
 NoneRecall = _NoneRecall()

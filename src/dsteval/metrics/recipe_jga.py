@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
-from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
+from dsteval.metrics.base import RatioMetric
+from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["RecipeJGA"]
 
 
-@dataclass(frozen=True, repr=False)
-class _RecipeJGA(Metric):
+class _RecipeJGA(RatioMetric):
     """Share of turns with as many right values as the reference has domains. Wrong: use JGA.
 
     Formula: |{t : right slots of t = domains of B_t}| / turns. Unit: fraction, 0..1; a perfect prediction does
@@ -38,12 +34,7 @@ class _RecipeJGA(Metric):
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, turns that the recipe takes for right."""
-        right = outcomes.extra["recipe"][:, 0].astype(np.int64)
-        return per_dialogue(outcomes, np.ones(len(outcomes), dtype=np.int64), right)
-
-    def value(self, sums: Array) -> Array:
-        """Turns taken for right / turns."""
-        return ratio(sums[..., 1], sums[..., 0])
+        return per_dialogue(outcomes, 1, outcomes.extra["recipe"][:, 0] == 1)
 
 
 RecipeJGA = _RecipeJGA()

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import Array, Counts, Metric, ratio
-from dsteval.metrics.origin_errors import KIND, errors_counted, errors_unavailable, sums_of_errors
-from dsteval.outcomes.lineage import REPAIRED
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.base import Array
+from dsteval.metrics.origin_errors import ErrorMetric
+from dsteval.outcomes.lineage import REPAIRED, Lineage
 
 __all__ = ["RepairRate"]
 
 
-@dataclass(frozen=True, repr=False)
-class _RepairRate(Metric):
+class _RepairRate(ErrorMetric):
     """Share of errors after which the slot is right, or absent on both sides.
 
     Formula: |{errors repaired}| / errors, errors as OriginErrors counts them. One that turns into another error,
@@ -34,22 +30,12 @@ class _RepairRate(Metric):
 
     name = "RepairRate"
     about = "share of errors that were put right later"
-    parameters = {"kind": KIND}
-    undefined_reason = "there is no such error"
     perfect = False
 
-    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
-        """As for every metric of errors."""
-        return errors_unavailable(outcomes)
-
-    def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: errors, those repaired."""
-        errors = errors_counted(outcomes, self.get("kind"))
-        return sums_of_errors(outcomes, errors, errors.end == REPAIRED)
-
-    def value(self, sums: Array) -> Array:
-        """Repaired / errors."""
-        return ratio(sums[..., 1], sums[..., 0])
+    def amount(self, errors: Lineage) -> Array:
+        """Whether each was repaired."""
+        repaired: Array = errors.end == REPAIRED
+        return repaired
 
 
 RepairRate = _RepairRate()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import Array, Counts, Metric, ratio
-from dsteval.metrics.frame_jga import frame_counts
+from dsteval.metrics.base import RatioMetric
+from dsteval.metrics.counting import Counts, mean_counts
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["RequestedF1"]
 
 
-@dataclass(frozen=True, repr=False)
-class _RequestedF1(Metric):
+class _RequestedF1(RatioMetric):
     """Mean over service frames of the F1 of the slots that the user asks for.
 
     Formula: precision and recall over the two multisets, 1 where there is nothing to divide by; F1 is their
@@ -42,11 +39,7 @@ class _RequestedF1(Metric):
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: frames averaged, the sum of their F1."""
-        return frame_counts(outcomes, outcomes.frame("requested"))
-
-    def value(self, sums: Array) -> Array:
-        """Sum of F1 / frames."""
-        return ratio(sums[..., 1], sums[..., 0])
+        return mean_counts(outcomes, outcomes.frame("requested"))
 
 
 RequestedF1 = _RequestedF1()

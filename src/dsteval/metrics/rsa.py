@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from dsteval.metrics.base import (
-    Array,
-    Counts,
-    Metric,
-    Parameter,
-    per_denominator,
-    per_dialogue,
-    ratio,
-    sum_of_fractions,
-)
+from dsteval.metrics.base import Parameter, RatioMetric
+from dsteval.metrics.counting import Array, Counts, per_denominator, per_dialogue, sum_of_fractions
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["RSA"]
@@ -23,8 +13,7 @@ __all__ = ["RSA"]
 EMPTY = Parameter(("skip", "zero", "one"), "what a turn without any slot on either side counts")
 
 
-@dataclass(frozen=True, repr=False)
-class _RSA(Metric):
+class _RSA(RatioMetric):
     """Mean over turns of the share of mentioned slots that are right.
 
     Formula: (T - M - W) / T with T the slots in B_t or P_t, M those of B_t that are not predicted, W predicted
@@ -61,9 +50,9 @@ class _RSA(Metric):
         ones = empty * (self.get("empty") == "one")
         return np.concatenate([np.stack([averaged, ones], axis=1), counts[:, 1:]], axis=1)
 
-    def value(self, sums: Array) -> Array:
-        """(Empty turns that count + the sum of fractions) / turns."""
-        return ratio(sums[..., 1] + sum_of_fractions(sums[..., 2:]), sums[..., 0])
+    def terms(self, sums: Array) -> tuple[Array, Array]:
+        """Empty turns that count 1 + the sum of fractions, and turns."""
+        return sums[..., 1] + sum_of_fractions(sums[..., 2:]), sums[..., 0]
 
 
 RSA = _RSA()

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 
-from dsteval.metrics.base import (
-    AVERAGE,
-    TURNS,
-    Array,
-    AveragedMetric,
-    Counts,
-    Parameter,
-    at_turns,
-    per_dialogue,
-    ratio,
-)
+from dsteval.metrics.base import AVERAGE, TURNS, AveragedMetric, Parameter
+from dsteval.metrics.counting import Array, Counts, at_turns, per_dialogue
 from dsteval.outcomes.table import ABSENT, Outcomes
-from dsteval.values.matchers import PreparedValue
+from dsteval.values.matchers import PreparedValue, texts
 
 __all__ = ["SlotAccuracy"]
 
 SPLIT = Parameter(
     ("first", "last"),
     "how a wrong prediction finds its slot: by name, or by cutting 'slot-value' at the last hyphen as TRADE does",
+    of_values=("last",),
 )
 
-WRONG = Parameter(("once", "twice"), "how often a wrong value counts: once, or as a slot missed and one too many")
+WRONG = Parameter(
+    ("once", "twice"),
+    "how often a wrong value counts: once, or as a slot missed and one too many",
+    of_values=("twice",),
+)
 
 
-@dataclass(frozen=True, repr=False)
 class _SlotAccuracy(AveragedMetric):
     r"""Share of the slot list S that a turn has right.
 
@@ -56,44 +50,37 @@ class _SlotAccuracy(AveragedMetric):
     name = "SlotAccuracy"
     about = "share of the slot list that is right, absent slots included (Eq. 1)"
     parameters = {"average": AVERAGE, "split": SPLIT, "turns": TURNS, "wrong": WRONG}
+    uses_n_slots = True
     bounds = (-float("inf"), 1.0)
 
-    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
-        """Where a value is cut, values are needed."""
-        cut = self.get("split") == "last" or self.get("wrong") == "twice"
-        if cut and not outcomes.has_values:
-            return "the file holds right/wrong marks and no values"
-        return super().unavailable_reason(outcomes)
-
     def turn_count(self, outcomes: Outcomes) -> Counts:
-        """Columns: turns x |S|, and of these the right ones."""
+        """Columns: turns, slots that are wrong."""
         outcomes = at_turns(outcomes, self.get("turns"))
-        wrong = outcomes.wrong.astype(np.int64)
+        wrong: Array = outcomes.wrong
         if self.get("wrong") == "twice":
-            wrong = outcomes.ref + outcomes.pred - 2 * outcomes.right.astype(np.int64)
+            wrong = outcomes.ref + outcomes.pred - 2 * outcomes.right
         elif self.get("split") == "last":
             wrong = wrong + _hyphen_surplus(outcomes)
-        slots = np.full(len(outcomes), outcomes.n_slots, dtype=np.int64)
-        return per_dialogue(outcomes, slots, slots - wrong)
+        return per_dialogue(outcomes, 1, wrong)
 
-    def turn_value(self, sums: Array) -> Array:
-        """Right slots / (turns x |S|)."""
-        return ratio(sums[..., 1], sums[..., 0])
-
-
-def _texts(value: PreparedValue) -> frozenset[str]:
-    return frozenset({value}) if isinstance(value, str) else frozenset(value)
+    def terms(self, sums: Array) -> tuple[Array, Array]:
+        """Right slots and turns x |S|; of dialogues, the sum of their shares of right slots, and dialogues."""
+        assert self.n_slots is not None, "|S| comes by with_slots"
+        units, wrong = sums[..., 0], sums[..., 1]
+        if self.get("average") == "dialogue":
+            return units - wrong / self.n_slots, units
+        return units * self.n_slots - wrong, units * self.n_slots
 
 
 def _cut(slot: str, value: PreparedValue) -> set[str]:
     """The slot names that come back from 'slot-value', cut at the last hyphen; one for each accepted text."""
-    return {f"{slot}-{text}".rsplit("-", 1)[0] for text in _texts(value)}
+    return {f"{slot}-{text}".rsplit("-", 1)[0] for text in texts(value)}
 
 
 def _hyphen_surplus(outcomes: Outcomes) -> Array:
     """Slots that are counted wrong in addition, because a hyphen inside a value hid their name [U]."""
     surplus = np.zeros(len(outcomes), dtype=np.int64)
-    hyphened: Array = np.array([any("-" in t for t in _texts(value)) for value in outcomes.values] + [False] * 2)
+    hyphened: Array = np.array([any("-" in t for t in texts(value)) for value in outcomes.values] + [False] * 2)
     # ABSENT and UNKNOWN are -1 and -2: they pick the two entries at the end.
     hit = np.unique(outcomes.wrong_unit[hyphened[outcomes.wrong_ref] | hyphened[outcomes.wrong_pred]])
     rows = np.flatnonzero(np.isin(outcomes.wrong_unit, hit))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import CREDIT, Array, Counts, Metric, earned, per_dialogue, ratio
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.sides import SidesMetric
 
 __all__ = ["SlotPrecision"]
 
 
-@dataclass(frozen=True, repr=False)
-class _SlotPrecision(Metric):
+class _SlotPrecision(SidesMetric):
     """Share of the predicted (turn, slot, value) that are right, over the whole corpus.
 
     Formula: sum_t |B_t n P_t| / sum_t |P_t|. Unit: fraction, 0..1, higher is better. NaN where nothing is
@@ -33,22 +29,7 @@ class _SlotPrecision(Metric):
     name = "SlotPrecision"
     about = "share of predicted slots that are right, over the corpus"
     undefined_reason = "no slot is predicted"
-    parameters = {"credit": CREDIT}
-    needs = ("values",)
-    unit = ("turn", "frame")
-
-    @property
-    def ratio_of_counts(self) -> bool:  # type: ignore[override]
-        """Whether the value is a ratio of two integers."""
-        return self.get("credit") == "whole"
-
-    def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: predicted slots, right slots."""
-        return per_dialogue(outcomes, outcomes.pred, earned(outcomes, self.get("credit")))
-
-    def value(self, sums: Array) -> Array:
-        """Right / predicted."""
-        return ratio(sums[..., 1], sums[..., 0])
+    sides = ("pred",)
 
 
 SlotPrecision = _SlotPrecision()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dsteval.metrics.base import CREDIT, Array, Counts, Metric, earned, per_dialogue, ratio
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.sides import SidesMetric
 
 __all__ = ["SlotRecall"]
 
 
-@dataclass(frozen=True, repr=False)
-class _SlotRecall(Metric):
+class _SlotRecall(SidesMetric):
     """Share of the reference's (turn, slot, value) that are predicted, over the whole corpus.
 
     Formula: sum_t |B_t n P_t| / sum_t |B_t|. Unit: fraction, 0..1, higher is better. NaN where the reference
@@ -33,22 +29,7 @@ class _SlotRecall(Metric):
     name = "SlotRecall"
     about = "share of the reference's slots that are right, over the corpus"
     undefined_reason = "the reference holds no slot"
-    parameters = {"credit": CREDIT}
-    needs = ("values",)
-    unit = ("turn", "frame")
-
-    @property
-    def ratio_of_counts(self) -> bool:  # type: ignore[override]
-        """Whether the value is a ratio of two integers."""
-        return self.get("credit") == "whole"
-
-    def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: slots in ref, right slots."""
-        return per_dialogue(outcomes, outcomes.ref, earned(outcomes, self.get("credit")))
-
-    def value(self, sums: Array) -> Array:
-        """Right / in ref."""
-        return ratio(sums[..., 1], sums[..., 0])
+    sides = ("ref",)
 
 
 SlotRecall = _SlotRecall()

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from dsteval.metrics.base import (
-    TURNS,
-    Array,
-    Counts,
-    Metric,
-    at_turns,
-    per_denominator,
-    per_dialogue,
-    ratio,
-    sum_of_fractions,
-)
+from dsteval.metrics.base import TURNS, RatioMetric
+from dsteval.metrics.counting import Array, Counts, at_turns, per_denominator, per_dialogue, sum_of_fractions
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["TurnF1"]
 
 
-@dataclass(frozen=True, repr=False)
-class _TurnF1(Metric):
+class _TurnF1(RatioMetric):
     """Mean over turns of the F1 of that turn's slots.
 
     Formula: mean_t 2 |B_t n P_t| / (|B_t| + |P_t|); a turn with both sides empty counts 1, with one side empty 0.
@@ -51,12 +39,12 @@ class _TurnF1(Metric):
         """Columns: turns, turns with both sides empty, then sums of 2 x right by denominator 1, 2, 3, ..."""
         outcomes = at_turns(outcomes, self.get("turns"))
         over = outcomes.ref + outcomes.pred
-        turns = per_dialogue(outcomes, np.ones(len(outcomes), dtype=np.int64), over == 0)
+        turns = per_dialogue(outcomes, 1, over == 0)
         return np.concatenate([turns, per_denominator(outcomes, 2 * outcomes.right, over)[:, 1:]], axis=1)
 
-    def value(self, sums: Array) -> Array:
-        """(Turns with both sides empty + the sum of fractions) / turns."""
-        return ratio(sums[..., 1] + sum_of_fractions(sums[..., 2:]), sums[..., 0])
+    def terms(self, sums: Array) -> tuple[Array, Array]:
+        """Turns with both sides empty + the sum of fractions, and turns."""
+        return sums[..., 1] + sum_of_fractions(sums[..., 2:]), sums[..., 0]
 
 
 TurnF1 = _TurnF1()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import numpy as np
 
-from dsteval.metrics.base import AVERAGE, Array, AveragedMetric, Counts, ratio
-from dsteval.metrics.fga import VARIANT, match_counts, why_not_variant
+from dsteval.metrics.base import Counts
+from dsteval.metrics.fga import VariantMetric, histogram
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["TurnMatch"]
 
 
-@dataclass(frozen=True, repr=False)
-class _TurnMatch(AveragedMetric):
+class _TurnMatch(VariantMetric):
     """Share of turns that are exact or of type 2, the paper's #M2.
 
     Formula: |{t : exact or inherited error}| / turns, with the types of FGA's ``variant``. Unit: fraction, 0..1,
@@ -31,19 +30,11 @@ class _TurnMatch(AveragedMetric):
 
     name = "TurnMatch"
     about = "share of turns that are exact or whose error is only inherited (#M2 of the FGA paper)"
-    parameters = {"average": AVERAGE, "variant": VARIANT}
-
-    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
-        """Right/wrong marks tell which slots are wrong, not what changed: only ``trippy`` reads them."""
-        return why_not_variant(self.get("variant"), outcomes)
 
     def turn_count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, turns that match."""
-        return match_counts(outcomes, self.get("variant"))
-
-    def turn_value(self, sums: Array) -> Array:
-        """Turns that match / turns."""
-        return ratio(sums[..., 1], sums[..., 0])
+        counts = histogram(outcomes, self.get("variant"))
+        return np.stack([counts[:, 0], counts[:, 1:].sum(axis=1)], axis=1)
 
 
 TurnMatch = _TurnMatch()

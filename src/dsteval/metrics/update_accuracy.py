@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
-from dsteval.metrics.base import Array, Counts, Metric, per_dialogue, ratio
+from dsteval.metrics.base import RatioMetric
+from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.table import Outcomes
 
 __all__ = ["UpdateAccuracy"]
 
 
-@dataclass(frozen=True, repr=False)
-class _UpdateAccuracy(Metric):
+class _UpdateAccuracy(RatioMetric):
     r"""Share of turns at which the predicted change of the state equals the reference's.
 
     Formula: |{t : T_t = T'_t}| / turns with T_t = B_t \\ B_{t-1} and T'_t = P_t \\ P_{t-1}, over (slot, value);
@@ -35,21 +31,11 @@ class _UpdateAccuracy(Metric):
     name = "UpdateAccuracy"
     about = "share of turns whose own update is right"
     extra = "updates"
-
-    def unavailable_reason(self, outcomes: Outcomes) -> str | None:
-        """Single instances have no turn before."""
-        if not outcomes.has_dialogues:
-            return "the data is single instances: without dialogues there is no turn before"
-        return super().unavailable_reason(outcomes)
+    without_dialogues = "the data is single instances: without dialogues there is no turn before"
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, turns whose update is right."""
-        right = outcomes.extra["updates"][:, 0].astype(np.int64)
-        return per_dialogue(outcomes, np.ones(len(outcomes), dtype=np.int64), right)
-
-    def value(self, sums: Array) -> Array:
-        """Turns with a right update / turns."""
-        return ratio(sums[..., 1], sums[..., 0])
+        return per_dialogue(outcomes, 1, outcomes.extra["updates"][:, 0] == 1)
 
 
 UpdateAccuracy = _UpdateAccuracy()

@@ -60,7 +60,7 @@ def evaluate(
         protocol=run.protocol.label,
         protocol_hash=run.protocol.hash,
         partition=partition,
-        metrics=resolved,
+        metrics={text: metric.with_slots(outcomes.n_slots) for text, metric in resolved.items()},
         n_slots=outcomes.n_slots,
         signature=scan.signature(partition, outcomes.n_slots),
         intervals=run.intervals,

@@ -19,7 +19,8 @@ from dsteval.prepare.states import Prepared, Preparer
 from dsteval.readers import Source
 from dsteval.results.notes import NoteCounts, notes
 from dsteval.results.partition import Partition, count
-from dsteval.results.result import SliceScores, scored, signed
+from dsteval.results.result import Score, SliceScores, scored, signed
+from dsteval.stats.intervals import Intervals
 from dsteval.values.matchers import MATCHERS
 
 __all__ = ["Scan"]
@@ -171,7 +172,8 @@ class Scan:
         signature = self.signature(partition, outcomes.n_slots)
         for slicer in self._slicers:
             for part in slicer.slices(outcomes, slot_list, scope.domain_slots == "own"):
-                metrics = run.at_domain_lambda(self.metrics, part.key) if part.by == "domain" else self.metrics
+                asked = run.at_domain_lambda(self.metrics, part.key) if part.by == "domain" else self.metrics
+                metrics = {text: metric.with_slots(part.outcomes.n_slots) for text, metric in asked.items()}
                 if part.rows is None:
                     counts, unavailable = count(metrics.values(), part.outcomes)
                     own = replace(partition, counts=counts, unavailable=unavailable)
@@ -179,6 +181,11 @@ class Scan:
                     own = partition.rows(part.rows.tolist(), partition.coverage)
                 scores = scored(own, metrics, self._slice_signature(signature, part), run.intervals)
                 yield SliceScores(part.by, part.key, part.convention, part.turns, tuple(scores))
+
+    def scores(self, partition: Partition, n_slots: int, intervals: Intervals) -> tuple[Score, ...]:
+        """The score of every metric."""
+        metrics = {text: metric.with_slots(n_slots) for text, metric in self.metrics.items()}
+        return tuple(scored(partition, metrics, self.signature(partition, n_slots), intervals))
 
     def _slice_signature(self, whole: Sequence[str], part: Slice) -> list[str]:
         """The pieces of the whole's signature with those that a slice has of its own."""

@@ -29,8 +29,6 @@ __all__ = [
     "signature_parts",
 ]
 
-_BY_SLOTS = frozenset({"SlotAccuracy", "NonePrecision", "NoneRecall", "NoneF1"})  # what |S| moves
-
 
 class AlignedCounts(NamedTuple):
     """What several results counted, dialogue by dialogue in one order.
@@ -157,7 +155,7 @@ def check_alike(first: Result, other: Result, references: bool = True) -> None:
         *([("reference", _labels(first), _labels(other))] if references else []),
         *tables,
     ]
-    if any(metric.name in _BY_SLOTS for metric in first.metrics.values()):
+    if any(metric.uses_n_slots for metric in first.metrics.values()):
         facts.append(("|S|", str(first.n_slots), str(other.n_slots)))
     remedies = {
         "protocol": "Score both under one protocol, with --protocol and --set as they were.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -37,6 +37,9 @@ __all__ = [
 
 SCHEMA = 1
 """The version of the JSON."""
+
+COLUMNS = 2
+"""The version of the columns that metrics keep per dialogue: 2 since |S| is no part of them."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,7 @@ class Result:
             "dialogues": list(self.dialogues),
             "turns": list(self.turns_per_dialogue),
             "slots": self.n_slots,
+            "columns": COLUMNS,
             "settings": self.protocol_hash,
             "reference": [self.reference_hash.total, self.reference_hash.dialogues],
             "metrics": {text: str(metric) for text, metric in self.metrics.items()},
@@ -233,7 +237,7 @@ class Result:
 
 def scored(
     partition: Partition, metrics: Mapping[str, Metric], signature: Sequence[str], intervals: Intervals
-) -> Iterable[Score]:
+) -> Iterator[Score]:
     """The score of each metric from what was counted: summed, divided, with its interval."""
     keys = {text: count_text(metric) for text, metric in metrics.items()}
     counts = {text: partition.counts[key] for text, key in keys.items() if key in partition.counts}

@@ -21,7 +21,7 @@ from dsteval.protocols.model import load as load_protocol
 from dsteval.protocols.model import names as protocol_names
 from dsteval.readers import Source
 from dsteval.results.partition import Partition, count_text
-from dsteval.results.result import SCHEMA, Result, Score, signed
+from dsteval.results.result import COLUMNS, SCHEMA, Result, Score, signed
 from dsteval.stats.intervals import Intervals
 
 __all__ = ["is_saved", "load", "merge", "recounted"]
@@ -35,6 +35,7 @@ class _Counted(msgspec.Struct):
     reference: list[int]
     metrics: dict[str, str]
     counts: dict[str, list[list[float]]]
+    columns: int = 1
 
 
 class _System(msgspec.Struct):
@@ -89,13 +90,21 @@ def _result(system: _System, where: str) -> Result:
             found="none",
             remedy="score -o PATH.json keeps them; standard output does not.",
         )
-    counts = {key: _rectangle(rows) for key, rows in kept.counts.items()}
+    if kept.columns != COLUMNS:
+        raise ReadError(
+            where=place,
+            expected=f"counts per dialogue with columns of version {COLUMNS}",
+            found=f"version {kept.columns}, which another version of dsteval wrote",
+            remedy="Score the predictions again.",
+        )
+    metrics = {text: parse(resolved).with_slots(kept.slots) for text, resolved in kept.metrics.items()}
+    fewest = {count_text(metric): metric.columns for metric in metrics.values()}
+    counts = {key: _rectangle(rows, fewest.get(key, 0)) for key, rows in kept.counts.items()}
     lengths = {len(kept.dialogues), len(kept.turns), *map(len, counts.values())}
     if len(lengths) != 1:
         found = f"{', '.join(map(str, sorted(lengths)))} rows"
         raise ReadError(where=place, expected="one row of counts a dialogue", found=found)
     _check_protocol(system.protocol, kept.settings, where)
-    metrics = {text: parse(resolved) for text, resolved in kept.metrics.items()}
     uncounted = {text for text, metric in metrics.items() if count_text(metric) not in counts}
     reasons = {score.metric: score.why for score in system.scores}
     lacking = [text for text in metrics if text in uncounted and not reasons.get(text)]
@@ -123,9 +132,9 @@ def _result(system: _System, where: str) -> Result:
     )
 
 
-def _rectangle(rows: list[list[float]]) -> Counts:
-    """Rows of counts, short ones filled with zeros; integers if all are."""
-    width = max(map(len, rows), default=0)
+def _rectangle(rows: list[list[float]], fewest: int) -> Counts:
+    """Rows of counts, short ones filled with zeros to the longest or the fewest columns; integers if all are."""
+    width = max(fewest, *map(len, rows))
     whole = all(isinstance(value, int) for row in rows for value in row)
     counts = np.zeros((len(rows), width), dtype=np.int64 if whole else float)
     for number, row in enumerate(rows):
@@ -158,7 +167,7 @@ def recounted(result: Result, metrics: Sequence[str | Metric] | None, intervals:
     for asked in result.metrics if metrics is None else metrics:
         metric = parse(asked) if isinstance(asked, str) else asked.checked()
         text = str(metric)
-        wanted[text] = metric = result.metrics.get(text) or _resolved(result, metric)
+        wanted[text] = metric = result.metrics.get(text) or _resolved(result, metric).with_slots(result.n_slots)
         if count_text(metric) not in counts and str(metric) not in unavailable:
             raise MetricError(
                 where=f"{result.name}, metric {text!r}",

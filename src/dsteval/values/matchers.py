@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from dsteval.values.user_tables import UserTables
 
-__all__ = ["MATCHERS", "Matcher", "PreparedValue", "matches", "same_ref"]
+__all__ = ["MATCHERS", "Matcher", "PreparedValue", "matches", "same_ref", "texts"]
 
 PreparedValue: TypeAlias = str | frozenset[str] | tuple[str, ...]
 """A text, the set of accepted (or guessed) texts, or, where a rule counts a list, its texts in order."""
+
+
+def texts(value: PreparedValue) -> tuple[str, ...]:
+    """The texts of a value, those of a list in its order.
+
+    >>> texts(frozenset({"moderate", "cheap"})), texts("cheap")
+    (('cheap', 'moderate'), ('cheap',))
+    """
+    if isinstance(value, str):
+        return (value,)
+    return tuple(sorted(value)) if isinstance(value, frozenset) else value
 
 
 def matches(ref: PreparedValue, pred: PreparedValue) -> bool:
@@ -43,7 +55,8 @@ class Matcher:
 
     ``needs`` names the file that the rule cannot do without; ``reflexive`` tells whether every value is right
     against itself, so that equal states need no look; ``graded`` whether scores between 0 and 1 occur;
-    ``categorical`` are the slots that a schema calls so, for rules that ask.
+    ``categorical`` are the slots that a schema calls so, for rules that ask. The rule of a published scorer is in
+    a module of the tool's name, loaded only where it is asked.
     """
 
     name = "exact"
@@ -54,15 +67,16 @@ class Matcher:
 
     def __init__(self, given: UserTables) -> None:
         self.categorical: Collection[str] = frozenset()
+        self.variants = given.variants if self.needs == "variants" else {}
         self._known: dict[tuple[str, PreparedValue, PreparedValue], float] = {}
 
     def score(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """How right a predicted value is, 0..1; each distinct question is answered once."""
         key = (slot, ref, pred)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self.rule(slot, ref, pred)
-        return found
+        score = self._known.get(key)
+        if score is None:
+            score = self._known[key] = self.rule(slot, ref, pred)
+        return score
 
     def right(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
         """Whether a predicted value is right: its score is 1."""
@@ -81,13 +95,9 @@ class Matcher:
         return before == now
 
 
-def _texts(value: PreparedValue) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(sorted(value) if isinstance(value, frozenset) else value)
-
-
 def _any(ref: PreparedValue, pred: PreparedValue, right: Callable[[str, str], bool]) -> float:
     """1 where every guess is right by some accepted value."""
-    return float(all(any(right(r, p) for r in _texts(ref)) for p in _texts(pred)))
+    return float(all(any(right(r, p) for r in texts(ref)) for p in texts(pred)))
 
 
 class _Overlap(Matcher):
@@ -98,7 +108,7 @@ class _Overlap(Matcher):
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where the two sets share a value."""
-        return float(not set(_texts(ref)).isdisjoint(_texts(pred)))
+        return float(not set(texts(ref)).isdisjoint(texts(pred)))
 
 
 class _Mwzeval(Matcher):
@@ -107,15 +117,11 @@ class _Mwzeval(Matcher):
     name = "mwzeval"
     about = "partial_ratio above 95 (fuzzywuzzy's, with python-Levenshtein's matching blocks)"
 
-    def __init__(self, given: UserTables) -> None:
-        super().__init__(given)
-        from dsteval.values.tools import mwzeval
-
-        self._matches = mwzeval.matches
-
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 above 95."""
-        return _any(ref, pred, lambda r, p: self._matches(p, r))
+        from dsteval.values.tools.mwzeval import matches
+
+        return _any(ref, pred, lambda r, p: matches(p, r))
 
 
 class _Trippy(Matcher):
@@ -125,15 +131,17 @@ class _Trippy(Matcher):
     about = "equal, or a listed variant of the reference"
     needs = "variants"
 
-    def __init__(self, given: UserTables) -> None:
-        super().__init__(given)
-        from dsteval.values.tools import trippy
+    @cached_property
+    def _tokenised(self) -> dict[str, list[str]]:
+        from dsteval.values.tools.trippy import tokenise_variants
 
-        self._variants, self._right = trippy.tokenise_variants(given.variants), trippy.right
+        return tokenise_variants(self.variants)
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where the script would count the slot as right."""
-        return _any(ref, pred, lambda r, p: self._right(r, p, self._variants))
+        from dsteval.values.tools.trippy import right
+
+        return _any(ref, pred, lambda r, p: right(r, p, self._tokenised))
 
 
 class _Hidst(Matcher):
@@ -143,22 +151,19 @@ class _Hidst(Matcher):
     about = "equal or contained after cleaning, times within 15 minutes, listed variants"
     needs = "variants"
 
-    def __init__(self, given: UserTables) -> None:
-        super().__init__(given)
-        from dsteval.values.tools import hidst
-
-        self._variants, self._matches, self._seen = given.variants, hidst.matches, hidst.seen
-
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where the script's matcher holds."""
-        return _any(ref, pred, lambda r, p: self._matches(slot, r, p, self._variants))
+        from dsteval.values.tools.hidst import matches
+
+        return _any(ref, pred, lambda r, p: matches(slot, r, p, self.variants))
 
     def same(self, slot: str, before: PreparedValue | None, now: PreparedValue | None) -> bool:
         """Equal, or one is listed as a variant of the other; the fuzzy matcher is not asked."""
+        from dsteval.values.tools.hidst import seen
+
         if before is None or now is None:
             return before == now
-        pairs = ((b, n) for b in _texts(before) for n in _texts(now))
-        return any(self._seen(b, n, self._variants) for b, n in pairs)
+        return any(seen(b, n, self.variants) for b in texts(before) for n in texts(now))
 
     same_pred = same
 
@@ -171,15 +176,11 @@ class _Dstc10(Matcher):
     reflexive = False
     graded = True
 
-    def __init__(self, given: UserTables) -> None:
-        super().__init__(given)
-        from dsteval.values.tools import dstc10
-
-        self._score = dstc10.list_score
-
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """F1 of the two lists."""
-        return self._score(_texts(ref), _texts(pred))
+        from dsteval.values.tools.dstc10 import list_score
+
+        return list_score(texts(ref), texts(pred))
 
 
 class _SgdExact(Matcher):
@@ -193,12 +194,12 @@ class _SgdExact(Matcher):
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where it is right, or, under the fuzzy rule, how near it is."""
-        accepted, guess = _texts(ref), next(iter(_texts(pred)), None)
-        if guess is None or not accepted:
+        accepted, guesses = texts(ref), texts(pred)
+        if not guesses or not accepted:
             return 0.0
         if slot in self.categorical:
-            return float(accepted[0] == guess)
-        return max(self.near(text, guess) for text in accepted)
+            return float(accepted[0] == guesses[0])
+        return max(self.near(text, guesses[0]) for text in accepted)
 
     def near(self, ref: str, pred: str) -> float:
         """How near two texts are."""
@@ -212,15 +213,11 @@ class _SgdFuzzy(_SgdExact):
     about = "token_sort_ratio to the nearest value of the reference; categorical slots: equal to its first"
     graded = True
 
-    def __init__(self, given: UserTables) -> None:
-        super().__init__(given)
-        from dsteval.values.tools import sgd
-
-        self._near = sgd.token_sort_ratio
-
     def near(self, ref: str, pred: str) -> float:
         """The similarity in whole per cent, as a fraction."""
-        return self._near(ref, pred) / 100
+        from dsteval.values.tools.sgd import token_sort_ratio
+
+        return token_sort_ratio(ref, pred) / 100
 
 
 MATCHERS: dict[str, type[Matcher]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,18 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["DELETIONS", "DONTCARE", "NEEDS", "NORMALISERS", "is_deletion"]
 
-DONTCARE: frozenset[str] = frozenset(
-    {
-        "dontcare",
-        "dont care",
-        "don't care",
-        "do n't care",
-        "do nt care",
-        "do not care",
-        "does not care",
-        "doesn't care",
-    }
-)
+DONTCARE: frozenset[str] = frozenset({"dontcare", "dont care", "don't care", "do n't care", "do nt care"}) | {
+    "do not care",
+    "does not care",
+    "doesn't care",
+}
 """The spellings of "no preference", folded."""
 
 DELETIONS: frozenset[str] = frozenset({"[delete]", "none"})
@@ -116,11 +110,13 @@ def _from(module: str, function: str) -> Callable[[UserTables], Rewrite]:
     return make
 
 
-def _typo_fix(function: str) -> Callable[[UserTables], Rewrite]:
+def _typo_fix(version: str) -> Callable[[UserTables], Rewrite]:
+    """IC-DST's corrections with the spellings of a version of MultiWOZ, if one is named."""
+
     def make(given: UserTables) -> Rewrite:
-        rewrite = getattr(import_module("dsteval.values.tools.typo_fix"), function)
-        ontology = given.ontology
-        return lambda slot, value: str(rewrite(slot, value, ontology))
+        from dsteval.values.tools.typo_fix import typo_fix
+
+        return partial(typo_fix, ontology=given.ontology, version=version)
 
     return make
 
@@ -137,9 +133,9 @@ NORMALISERS: dict[str, Callable[[UserTables], Rewrite]] = {
     "trippy-tokens": _from("trippy", "normalise"),
     "hidst-ref": _from("hidst", "unspaced_ref"),
     "hidst-pred": _from("hidst", "unspaced_pred"),
-    "typo-fix": _typo_fix("plain"),
-    "typo-fix-2.1": _typo_fix("of_2_1"),
-    "typo-fix-2.4": _typo_fix("of_2_4"),
+    "typo-fix": _typo_fix(""),
+    "typo-fix-2.1": _typo_fix("2.1"),
+    "typo-fix-2.4": _typo_fix("2.4"),
 }
 """What ``states.normalise`` of a protocol may list: makers of functions (slot, value) -> value."""
 

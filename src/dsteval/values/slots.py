@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-__all__ = ["MULTIWOZ", "SPELLINGS", "canonical", "domain_of"]
+__all__ = ["MULTIWOZ", "SPELLINGS", "bare", "canonical", "domain_of"]
 
 # The 30 slots of five domains that MultiWOZ trackers are scored on, in the spelling of TRADE's files.
 MULTIWOZ: frozenset[str] = frozenset(
@@ -84,24 +84,25 @@ def domain_of(slot: str) -> str:
     return slot.partition("-")[0] if "-" in slot else ""
 
 
-@cache
-def of_mwzeval(name: str) -> str:
-    """The slot name that MultiWOZ_Evaluation compares: its blanks gone, arriveby and leaveat cut short.
+def bare(slot: str) -> str:
+    """A slot's canonical name without its domain: scripts that look at names so do not tell domains apart.
 
-    data.json keeps bookings under "book", which our names tell as "book day": the script has "day" there, while
-    "bookday", as MultiWOZ 2.2 writes it, is another slot to it.
-
-    >>> of_mwzeval("hotel-book day"), of_mwzeval("hotel-bookday"), of_mwzeval("train-leave at")
-    ('hotel-day', 'hotel-bookday', 'train-leave')
+    >>> bare("hotel-bookDay"), bare("train-day"), bare("area")
+    ('book day', 'day', 'area')
     """
-    from dsteval.values.tools.mwzeval import slot_name
+    name = canonical(slot)
+    return name.partition("-")[2] or name
 
-    return slot_name(name.replace("-book ", "-"))
+
+def _of_mwzeval(name: str) -> str:
+    from dsteval.values.tools.mwzeval import spelling
+
+    return spelling(name)
 
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
     "canonical": canonical,
     "as-written": str,
-    "mwzeval": of_mwzeval,
+    "mwzeval": _of_mwzeval,
 }
 """What ``states.slots`` of a protocol may name."""

@@ -7,9 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dsteval.values.slots import canonical
-
-__all__ = ["bare", "fitting", "rewritten", "table"]
+__all__ = ["fitting", "rewritten", "table"]
 
 Rules = list[dict[str, Any]]
 
@@ -23,16 +21,6 @@ def table(name: str) -> dict[str, Any]:
     """
     with (Path(__file__).parent / "tables" / f"{name}.toml").open("rb") as file:
         return tomllib.load(file)
-
-
-def bare(slot: str) -> str:
-    """A slot's canonical name without its domain: scripts that look at names so do not tell domains apart.
-
-    >>> bare("hotel-bookDay"), bare("train-day"), bare("area")
-    ('book day', 'day', 'area')
-    """
-    name = canonical(slot)
-    return name.partition("-")[2] or name
 
 
 def fitting(rules: Rules, slot: str, value: str) -> str | None:

@@ -31,66 +31,68 @@ class UserTables:
     def __init__(self, protocol: str, variants: Table | None = None, ontology: Table | None = None) -> None:
         self.protocol = protocol
         self.hashes: dict[str, str] = {}
-        self._variants = None if variants is None else self._read("variants", variants, _variants)
-        self._ontology = None if ontology is None else self._read("ontology", ontology, _ontology)
+        self._tables: dict[str, Any] = {}
+        for name, table, shape in (("variants", variants, _variants), ("ontology", ontology, _ontology)):
+            if table is not None:
+                self._tables[name] = self._read(name, table, shape)
 
     @property
     def variants(self) -> dict[str, list[str]]:
         """Value -> its variants."""
-        found: dict[str, list[str]] = self._needed("variants", self._variants)
-        return found
+        variants: dict[str, list[str]] = self._needed("variants")
+        return variants
 
     @property
     def ontology(self) -> dict[str, frozenset[str]]:
         """Slot, in its canonical spelling -> the values it can have."""
-        found: dict[str, frozenset[str]] = self._needed("ontology", self._ontology)
-        return found
+        ontology: dict[str, frozenset[str]] = self._needed("ontology")
+        return ontology
 
     def has(self, name: str) -> bool:
         """Whether a table was given."""
-        return name in self.hashes
+        return name in self._tables
 
-    def _needed(self, name: str, value: Any) -> Any:
-        if value is None:
+    def _needed(self, name: str) -> Any:
+        if name not in self._tables:
             raise ProtocolError(
                 where=f"protocol {self.protocol}",
                 expected=f"{USER_TABLES[name]}, which it cannot do without",
                 found="none",
                 remedy=f"Give it with --{name} FILE.",
             )
-        return value
+        return self._tables[name]
 
     def _read(self, name: str, table: Table, shape: Any) -> Any:
+        expected, value = USER_TABLES[name], table
         where = f"--{name} {table}" if isinstance(table, str | PathLike) else f"--{name}"
-        value: Any = table
         if isinstance(table, str | PathLike):
             try:
                 value = msgspec.json.decode(Path(table).read_bytes())
             except OSError as error:
-                told = "no such file" if isinstance(error, FileNotFoundError) else "a file that cannot be read"
-                raise ReadError(where=where, expected=USER_TABLES[name], found=told) from None
+                found = "no such file" if isinstance(error, FileNotFoundError) else "a file that cannot be read"
+                raise ReadError(where=where, expected=expected, found=found) from None
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise ReadError(where=where, expected=USER_TABLES[name], found=f"no JSON: {error}") from None
+                raise ReadError(where=where, expected=expected, found=f"no JSON: {error}") from None
         if not isinstance(value, Mapping):
-            raise OptionError(where=where, expected=USER_TABLES[name], found=type(value).__name__)
-        found = shape(value)
-        if not found:
-            raise OptionError(
-                where=where, expected=USER_TABLES[name], found=f"an object of {', '.join(value)[:60]!r}"
-            )
-        data = msgspec.json.encode({key: sorted(values) for key, values in found.items()}, order="sorted")
+            raise OptionError(where=where, expected=expected, found=type(value).__name__)
+        content = shape(value)
+        if not content:
+            raise OptionError(where=where, expected=expected, found=f"an object of {', '.join(value)[:60]!r}")
+        data = msgspec.json.encode({key: sorted(values) for key, values in content.items()}, order="sorted")
         self.hashes[name] = hashlib.sha256(data).hexdigest()[:6]
-        return found
+        return content
 
 
 def _lists(value: object) -> dict[str, list[str]]:
     """The members that are lists of texts; nothing where one is anything else."""
     if not isinstance(value, Mapping):
         return {}
-    fits = all(
-        isinstance(member, list) and all(isinstance(one, str) for one in member) for member in value.values()
-    )
-    return {key: list(member) for key, member in value.items()} if fits else {}
+    lists = {
+        key: list(member)
+        for key, member in value.items()
+        if isinstance(member, list) and all(isinstance(text, str) for text in member)
+    }
+    return lists if len(lists) == len(value) else {}
 
 
 def _variants(value: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -98,9 +100,9 @@ def _variants(value: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _ontology(value: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+    ontology: dict[str, frozenset[str]] = {}
     for slot, values in _lists(value).items():
         # MultiWOZ 2.0 and 2.1 write hotel-semi-area and hotel-book-people, 2.3 and 2.4 hotel-price range.
         name = canonical(slot.replace("-semi-", "-").replace("-book-", "-book "))
-        found[name] = found.get(name, frozenset()).union(values)
-    return found
+        ontology[name] = ontology.get(name, frozenset()).union(values)
+    return ontology

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from dsteval.values.tables import bare, fitting, rewritten, table
+from dsteval.values.slots import bare
+from dsteval.values.tables import fitting, rewritten, table
 from dsteval.values.tools.simpletod import END_OF_TEXT
 
 __all__ = ["clean", "is_none"]

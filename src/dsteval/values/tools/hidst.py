@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from dsteval.values.tables import bare
+from dsteval.values.slots import bare
 
-__all__ = ["Variants", "matches", "seen", "time_clean_up", "unspaced", "unspaced_pred", "unspaced_ref"]
+__all__ = ["Variants", "matches", "seen", "time_clean_up", "unspaced_pred", "unspaced_ref"]
 
 Variants = Mapping[str, Sequence[str]]
 """Value -> its variants: the ``label_maps`` of a dataset configuration."""
@@ -49,23 +49,18 @@ def time_clean_up(text: str) -> str:
     return _MIDNIGHT.sub(r"\g<1>00:\2", text)
 
 
-def unspaced(slot: str, value: str, pred: bool) -> str:
-    """A value with the blank before each apostrophe gone; predicted times keep it.
-
-    >>> unspaced("hotel-name", "rosa 's", True), unspaced("taxi-leaveat", "5 o 'clock", True)
-    ("rosa's", "5 o 'clock")
-    """
-    return value if pred and bare(slot) in TIME_SLOTS else value.replace(" '", "'")
-
-
 def unspaced_ref(slot: str, value: str) -> str:
     """A reference's value without the blank before each apostrophe."""
-    return unspaced(slot, value, pred=False)
+    return value.replace(" '", "'")
 
 
 def unspaced_pred(slot: str, value: str) -> str:
-    """A predicted value without the blank before each apostrophe, unless it is a time."""
-    return unspaced(slot, value, pred=True)
+    """A predicted value without the blank before each apostrophe, unless it is a time.
+
+    >>> unspaced_pred("hotel-name", "rosa 's"), unspaced_pred("taxi-leaveat", "5 o 'clock")
+    ("rosa's", "5 o 'clock")
+    """
+    return value if bare(slot) in TIME_SLOTS else unspaced_ref(slot, value)
 
 
 def seen(before: str, now: str, variants: Variants) -> bool:

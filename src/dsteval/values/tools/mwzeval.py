@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache
 
 from rapidfuzz.distance import Indel, Levenshtein
 
-from dsteval.values.slots import of_mwzeval
 from dsteval.values.tables import table
 
-__all__ = ["matches", "normalise", "partial_ratio", "slot_name"]
+__all__ = ["matches", "normalise", "partial_ratio", "slot_name", "spelling"]
 
 
 def slot_name(name: str) -> str:
@@ -27,34 +26,24 @@ def slot_name(name: str) -> str:
     return f"{domain}{hyphen}{table('mwzeval')['rename'].get(slot, slot)}"
 
 
-def _name(value: str) -> str:
-    value = value.strip().lower().replace(" & ", " and ").replace("&", " and ").replace(" '", "'")
-    return str(table("mwzeval")["name"].get(value, value))
+@cache
+def spelling(name: str) -> str:
+    """The slot name that the scorer compares for one that a reader gives.
+
+    data.json keeps bookings under "book", which our names tell as "book day": the script has "day" there, while
+    "bookday", as MultiWOZ 2.2 writes it, is another slot to it.
+
+    >>> spelling("hotel-book day"), spelling("hotel-bookday"), spelling("train-leave at")
+    ('hotel-day', 'hotel-bookday', 'train-leave')
+    """
+    return slot_name(name.replace("-book ", "-"))
 
 
-def _type(value: str) -> str:
-    return str(table("mwzeval")["type"].get(value, value))
-
-
-def _food(value: str) -> str:
-    value = value.strip().lower()
-    return str(table("mwzeval")["food"].get(value, value))
-
-
-def _free_to_yes(value: str) -> str:
-    return str(table("mwzeval")["free_to_yes"].get(value, value))
-
-
-def _without_words(time: str) -> str:
-    """A time without the preposition before it and the am after it."""
-    if time.startswith("by"):
-        time = time[3:]  # the character after the word goes too, whatever it is
-    for word in ("after", "afer"):
-        if time.startswith(word):
-            time = time.removeprefix(word).strip()
-    for word in ("am", "a.m."):
-        if time.endswith(word):
-            time = time.removesuffix(word).strip()
+def _without(time: str, *endings: str) -> str:
+    """A time without those of the endings that it has, one after the other."""
+    for ending in endings:
+        if time.endswith(ending):
+            time = time.removesuffix(ending).strip()
     return time
 
 
@@ -66,18 +55,22 @@ def _time(value: str) -> str:
     for beginning, result in rules["time_begins"].items():
         if time.startswith(beginning):
             return str(result)
-    time = _without_words(time)
-    if time.endswith(("pm", "p.m.")):
-        for word in ("pm", "p.m."):
-            if time.endswith(word):
-                time = time.removesuffix(word).strip()
-        hour, *minutes = time.split(":")
-        if len(minutes) == 1 or (not minutes and hour.isdigit()):
-            try:
-                return f"{int(hour) + 12}:{minutes[0] if minutes else '00'}"
-            except ValueError:
-                return value  # the script stops here
-    return _digits(time)
+    if time.startswith("by"):
+        time = time[3:]  # the character after the word goes too, whatever it is
+    for word in ("after", "afer"):
+        if time.startswith(word):
+            time = time.removeprefix(word).strip()
+    time = _without(time, "am", "a.m.")
+    if not time.endswith(("pm", "p.m.")):
+        return _digits(time)
+    time = _without(time, "pm", "p.m.")
+    hour, *minutes = time.split(":")
+    if len(minutes) > 1 or not (minutes or hour.isdigit()):
+        return _digits(time)
+    try:
+        return f"{int(hour) + 12}:{minutes[0] if minutes else '00'}"
+    except ValueError:
+        return value  # the script stops here
 
 
 def _digits(time: str) -> str:
@@ -91,15 +84,6 @@ def _digits(time: str) -> str:
     if ":" in time:
         time = time.replace(" ", "")
     return "0" + time if len(time) == 4 and time[1] == ":" else time
-
-
-_PROCEDURES: dict[str, Callable[[str], str]] = {
-    "name": _name,
-    "type": _type,
-    "food": _food,
-    "time": _time,
-    "free_to_yes": _free_to_yes,
-}
 
 
 def normalise(slot: str, value: str) -> str:
@@ -119,9 +103,17 @@ def normalise(slot: str, value: str) -> str:
 
     Source: Tomiinek/MultiWOZ_Evaluation mwzeval/normalization.py.
     """
-    name = of_mwzeval(slot)
-    procedure = table("mwzeval")["procedure"].get(name.partition("-")[2] or name)
-    return _PROCEDURES[procedure](value) if procedure else value
+    rules, name = table("mwzeval"), spelling(slot)
+    procedure = rules["procedure"].get(name.partition("-")[2] or name)
+    if procedure is None:
+        return value
+    if procedure == "time":
+        return _time(value)
+    if procedure in ("name", "food"):
+        value = value.strip().lower()
+    if procedure == "name":
+        value = value.replace(" & ", " and ").replace("&", " and ").replace(" '", "'")
+    return str(rules[procedure].get(value, value))
 
 
 def partial_ratio(pred: str, ref: str) -> int:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from dsteval.values.tables import bare, rewritten, table
+from dsteval.values.slots import bare
+from dsteval.values.tables import rewritten, table
 
 __all__ = ["END_OF_TEXT", "clean", "clean_item", "is_none", "prune"]
 

@@ -10,7 +10,7 @@ from dsteval.errors import ProtocolError
 from dsteval.values.slots import canonical
 from dsteval.values.tables import table
 
-__all__ = ["of_2_1", "of_2_4", "plain", "squad", "typo_fix"]
+__all__ = ["squad", "typo_fix"]
 
 Ontology = Mapping[str, Collection[str]]
 
@@ -71,21 +71,6 @@ def _known(value: str, candidates: Collection[str]) -> str:
             break
     forms = (prefix + value + suffix for prefix in ["", *rules["prefixes"]] for suffix in ["", *rules["suffixes"]])
     return next((form for form in forms if form in candidates), "")
-
-
-def plain(slot: str, value: str, ontology: Ontology) -> str:
-    """``typo_fix`` without the spellings of a version."""
-    return typo_fix(slot, value, ontology, "")
-
-
-def of_2_1(slot: str, value: str, ontology: Ontology) -> str:
-    """``typo_fix`` with the spellings of MultiWOZ 2.1."""
-    return typo_fix(slot, value, ontology, "2.1")
-
-
-def of_2_4(slot: str, value: str, ontology: Ontology) -> str:
-    """``typo_fix`` with the spellings of MultiWOZ 2.4."""
-    return typo_fix(slot, value, ontology, "2.4")
 
 
 def squad(slot: str, value: str) -> str:
