@@ -7,6 +7,7 @@ import pytest
 
 import dsteval
 from commandline import refusal, run
+from dsteval.errors import in_arguments
 
 Content = str | bytes
 
@@ -23,7 +24,8 @@ def refused(folder: Path, pred: Content, *parts: str, ref: Content | None = None
     said = refusal(run("score", pred_path, *_flags(ref_path, options)))
     with pytest.raises(dsteval.DstevalError) as caught:
         dsteval.evaluate(ref_path, pred_path, **options)
-    assert str(caught.value) == said, said
+    assert caught.value.command_line == said, said
+    assert str(caught.value) == in_arguments(said)
     assert str(folder) not in said, said
     for part in parts:
         assert part in said, said

@@ -62,7 +62,7 @@ def test_a_table_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_table_in_python_has_no_path() -> None:
     odd: Any = {"a": 1}
-    with pytest.raises(DstevalError, match=r"^--variants: expected the tool's list .* found an object of 'a'"):
+    with pytest.raises(DstevalError, match=r"^variants: expected the tool's list .* found an object of 'a'"):
         dsteval.evaluate({"d": [{}]}, {"d": [{}]}, protocol="hidst", variants=odd)
 
 

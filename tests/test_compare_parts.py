@@ -94,7 +94,7 @@ def test_baselines_of_other_forms_of_the_reference() -> None:
 
 def test_baselines_need_the_reference_of_the_systems() -> None:
     held = list(results().values())
-    with pytest.raises(OptionError, match="--baselines: expected the reference"):
+    with pytest.raises(OptionError, match="baselines: expected the reference"):
         compare(held, baselines=["before"])
     with pytest.raises(AlignmentError, match="expected the same reference"):
         compare(held, {**REF, "d00": [{"hotel-area": "x"} for _ in REF["d00"]]}, baselines=["before"])

@@ -150,7 +150,7 @@ def test_a_wrong_file_is_refused(tmp_path: Path, old: str, new: str, told: list[
     with pytest.raises(ProtocolError) as refused:
         protocol.load(str(file))
     for part in ["mine.toml", *told]:
-        assert part in str(refused.value)
+        assert part in refused.value.command_line
 
 
 def test_unknown_protocols_are_refused() -> None:
@@ -278,7 +278,7 @@ def test_a_wrong_setting_is_refused(setting: str, told: list[str]) -> None:
     with pytest.raises(OptionError) as refused:
         jga({}, {}, "exact", "states.alternatives=first", setting)
     for part in told:
-        assert part in str(refused.value)
+        assert part in refused.value.command_line
 
 
 @pytest.mark.parametrize(

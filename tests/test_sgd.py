@@ -296,7 +296,7 @@ def turns(dialogues: list[Json]) -> list[dict[str, Json]]:
 def test_missing_and_extra_frames() -> None:
     (first, second) = turns(PRED)
     lacking = [dialogue("1", {"Hotels_1": first["Hotels_1"]}, {**second, "Hotels_1": state(area=["west"])})]
-    with pytest.raises(DstevalError, match=r"1 of 3 missing \(1 turn 0 Media_1\)\. .* --missing empty"):
+    with pytest.raises(DstevalError, match=r"1 of 3 missing \(1 turn 0 Media_1\)\. .* missing=.empty."):
         evaluate(REF, lacking)
     filled = evaluate(REF, lacking, "sgd-exact", missing="empty")
     assert filled["JGA"].value == 1 / 3

@@ -183,7 +183,7 @@ def test_fewer_than_two_dialogues_have_no_interval(dialogues: int) -> None:
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1, 95, math.nan])
 def test_a_level_is_between_0_and_1(level: float) -> None:
-    message = r"--ci: expected a level between 0 and 1, such as 0.95, found"
+    message = r"ci: expected a level between 0 and 1, such as 0.95, found"
     with pytest.raises(OptionError, match=message):
         percentile(np.ones(3), level)
     with pytest.raises(OptionError, match=message):
@@ -192,5 +192,5 @@ def test_a_level_is_between_0_and_1(level: float) -> None:
 
 @pytest.mark.parametrize("resamples", [99, 0, -5])
 def test_resamples_are_100_or_more(resamples: int) -> None:
-    with pytest.raises(OptionError, match=rf"--resamples: expected 100 or more, found {resamples}"):
+    with pytest.raises(OptionError, match=rf"resamples: expected 100 or more, found {resamples}"):
         resampled([], 5, resamples, 0)

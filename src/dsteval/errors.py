@@ -16,6 +16,7 @@ are hit with the first few, and what to do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 __all__ = [
@@ -37,7 +38,8 @@ class DstevalError(Exception):
     """Something that dsteval refuses, told in one sentence.
 
     ``problem`` is free text; ``where``, ``expected`` and ``found`` make the usual sentence instead.
-    ``extent`` says how many of how many are hit, ``remedy`` what to do about it.
+    ``extent`` says how many of how many are hit, ``remedy`` what to do about it. The sentence is written with the
+    options of the command line, and is so in ``command_line``; as a text it names the arguments of Python.
     """
 
     def __init__(
@@ -63,13 +65,13 @@ class DstevalError(Exception):
         if extent:
             sentence += f" ({extent})"
         sentence += "." if not sentence.endswith((".", "?", "!")) else ""
-        self.problem = sentence
         # Names come from files: one with a line break must not break the one line that a message is.
-        super().__init__(printable(" ".join(f"{sentence} {remedy}".split())))
+        self.command_line = printable(" ".join(f"{sentence} {remedy}".split()))
+        super().__init__(in_arguments(self.command_line))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions rebuild from their args, which hold the finished sentence: workers send errors home.
-        return (type(self), (str(self),))
+        # Exceptions rebuild from their args: workers send errors home, as the finished sentence.
+        return (type(self), (self.command_line,))
 
 
 class ReadError(DstevalError):
@@ -94,6 +96,31 @@ class OptionError(DstevalError):
 
 class FetchError(DstevalError):
     """A data set that cannot be had, or a file of one that is not what it should be."""
+
+
+_OPTION = re.compile(
+    r"(?<![\w-])--([a-z][a-z0-9-]*)"
+    r"(?: ('[^']*'|\w[\w.-]*=[^\s;,]*\w|[A-Z]+\b|(?:error|empty|skip|ignore|group|slot|each|sgd|fga-trippy)\b))?"
+)
+_ARGUMENTS = {"set": "settings", "metric": "metrics"}
+
+
+def in_arguments(text: str) -> str:
+    """A sentence about options of the command line as one about arguments of Python.
+
+    >>> in_arguments("add them, or --missing empty; --train-schema FILE, --set scope.schema=none")
+    'add them, or missing="empty"; train_schema=FILE, settings=["scope.schema=none"]'
+    """
+
+    def argument(match: re.Match[str]) -> str:
+        name = _ARGUMENTS.get(match[1], match[1].replace("-", "_"))
+        value = (match[2] or "").strip("'")
+        if not value:
+            return name
+        value = value if value.isupper() else f'"{value}"'
+        return f"{name}=[{value}]" if name == "settings" else f"{name}={value}"
+
+    return _OPTION.sub(argument, text)
 
 
 def printable(text: str) -> str:

@@ -154,7 +154,7 @@ def spread(
         try:
             run = _Run(one, reference, source, options)
         except DstevalError as error:
-            first, reasons[one] = first or error, str(error)
+            first, reasons[one] = first or error, error.command_line
             continue
         entries.append(_entry(run, runs.get(BASE)))
         if one == BASE or one in (between or ()):

@@ -117,7 +117,7 @@ def over_protocols(
             check_same_dialogues(found)
             values[one] = tuple(own for result in found if (own := result.scores[0].value) is not None)
         except DstevalError as error:
-            first, reasons[one] = first or error, str(error)
+            first, reasons[one] = first or error, error.command_line
     if first is not None and not values:
         raise first
     base = next(iter(values))

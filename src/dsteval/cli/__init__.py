@@ -58,7 +58,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except DstevalError as error:
-            click.echo(f"dsteval: {error}", err=True)
+            click.echo(f"dsteval: {error.command_line}", err=True)
             ctx.exit(1)
 
 

@@ -233,7 +233,9 @@ def _unknown_slot(slot: str, known: Collection[str]) -> DstevalError:
 
 
 def _one_line(error: BaseException) -> str:
-    return str(error) if isinstance(error, DstevalError | _TimeUp) else in_one_line(error)
+    if isinstance(error, DstevalError):
+        return error.command_line
+    return str(error) if isinstance(error, _TimeUp) else in_one_line(error)
 
 
 def _traceback(error: BaseException) -> str:

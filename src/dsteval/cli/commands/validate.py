@@ -44,7 +44,7 @@ def command(
         try:
             reports.append(validate(open_shown(file), reference, protocol, slots=listed, **options))
         except DstevalError as error:
-            click.echo(f"dsteval: {error}", err=True)
+            click.echo(f"dsteval: {error.command_line}", err=True)
             refused += 1
     if reports:
         table = _table(reports)
