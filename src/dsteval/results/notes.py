@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dsteval.align.coverage import Coverage, Policy
-from dsteval.dialogue import canonical_id
+from dsteval.dialogue import Side, canonical_id
 from dsteval.errors import first_few
 from dsteval.outcomes.table import Outcomes
 from dsteval.prepare.states import value_text
@@ -67,16 +67,15 @@ class NoteCounts:
         cls,
         outcomes: Outcomes,
         first_seen: Mapping[str, tuple[str, int]],
+        seen: Mapping[Side, Collection[str]],
         passed_over: Mapping[str, tuple[str, ...]],
     ) -> NoteCounts:
-        """The counts of one table; ``first_seen`` tells dialogue and turn of each slot."""
+        """The counts of one table; ``first_seen`` and ``seen`` are the comparer's."""
         before = np.roll(outcomes.pred, 1)
         # Pairs of the turn before that did not stay; in a file of updates nearly none ever does.
         lost = before - (outcomes.pred - outcomes.new_pred)
         followed = ~outcomes.first & (before > 0) & (outcomes.unit == "turn")
         unset = [number for number, value in enumerate(outcomes.values) if value in ("", "not mentioned")]
-        rows = outcomes.slot_id
-        in_ref, in_pred = (set(rows[column > 0].tolist()) for column in (outcomes.slot_ref, outcomes.slot_pred))
         return cls(
             units=len(outcomes),
             exact=int(outcomes.exact.sum()),
@@ -88,8 +87,8 @@ class NoteCounts:
             unset=int(np.isin(outcomes.wrong_ref, unset).sum()),
             has_values=outcomes.has_values,
             slots={
-                slot: SeenSlot(first_seen.get(slot), number in in_ref, number in in_pred)
-                for number, slot in enumerate(outcomes.slots)
+                slot: SeenSlot(first_seen.get(slot), slot in seen["ref"], slot in seen["pred"])
+                for slot in outcomes.slots
             },
             mismatch=tuple(_mismatches(outcomes)),
             passed_over=passed_over,
