@@ -237,6 +237,10 @@ def test_discriminative_power_agrees_with_single_tests() -> None:
             assert pair.p is not None and pair.low is not None and pair.high is not None
             if abs(pair.p - 0.05) > 0.02:
                 assert (pair.p < 0.05) == (pair.low > 0 or pair.high < 0)
+    jga = found.metrics[0]
+    smallest = min(pair.p or 1 for pair in jga.pairs)
+    at_it = discriminative_power(results, ["JGA"], Intervals(resamples=500), alpha=smallest).metrics[0]
+    assert at_it.separated == sum(pair.p == smallest for pair in jga.pairs) and at_it.compared == 6
 
 
 def test_saved_results_give_the_same(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsteval.metrics.fga import FGA
-from dsteval.stats.ranking import crossings, curve, discriminative_power, intervals_of_winner, wins
+from dsteval.stats.ranking import crossings, curve, intervals_of_winner, wins
 
 sums_of_histogram = st.tuples(
     st.integers(0, 30), st.integers(0, 60), st.integers(0, 4), st.lists(st.integers(0, 30), max_size=8)
@@ -121,9 +121,3 @@ def test_wins_drop_undefined_resamples() -> None:
     assert found.best.tolist() == [0.5, 0.5] and (found.resamples_used, found.dropped) == (2, 1)
     assert np.isnan(wins(np.full((2, 3), math.nan)).best).all()
     assert wins(np.ones((1, 4))).ranks.tolist() == [[1.0]]
-
-
-def test_discriminative_power_without_pairs() -> None:
-    found = discriminative_power([math.nan])
-    assert math.isnan(found.share) and found.pairs == 0
-    assert discriminative_power([0.05, 0.051]).separated == 1

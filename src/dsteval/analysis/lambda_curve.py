@@ -12,7 +12,7 @@ from dsteval.errors import MetricError
 from dsteval.metrics import Metric, parse, total
 from dsteval.metrics.base import Array
 from dsteval.metrics.fga import FGA
-from dsteval.results.aligned import check_same_rows
+from dsteval.results.aligned import check_comparable
 from dsteval.results.result import Result, finite
 from dsteval.stats.ranking import crossings, curve, intervals_of_winner
 
@@ -64,10 +64,8 @@ class LambdaRanking:
 
     def to_dict(self) -> dict[str, Any]:
         """The ranking as JSON has it, with infinity as the text ``inf``."""
-        found = asdict(self)
-        found["lambdas"] = list(map(finite, self.lambdas))
-        found["leaders"] = [{**asdict(one), "high": finite(one.high)} for one in self.leaders]
-        return found
+        leaders = [{**asdict(one), "high": finite(one.high)} for one in self.leaders]
+        return asdict(self) | {"lambdas": list(map(finite, self.lambdas)), "leaders": leaders}
 
 
 def over_lambda(
@@ -88,7 +86,7 @@ def over_lambda(
     >>> found.at_zero, [round(point, 4) for point in found.crossings[0].points], found.at_infinity
     (('late',), [0.4812], ('early',))
     """
-    check_same_rows(results)
+    check_comparable(results)
     variant = variant or _variant(results[0])
     sums = [_histogram(one, variant) for one in results]
     names = tuple(result.name for result in results)

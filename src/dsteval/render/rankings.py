@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
+from dsteval.analysis.differences import Difference
 from dsteval.analysis.rankings import Discrimination, LambdaRanking, ProtocolRanking, ResampleRanking
-from dsteval.analysis.reference_change import Change, Example, ReferenceChange
+from dsteval.analysis.reference_change import ReferenceChange, SlotExample
 from dsteval.analysis.sample_size import Plan
 from dsteval.analysis.seed_runs import Repeats
 from dsteval.metrics import parse
 from dsteval.render.scores import in_unit
 from dsteval.render.table import Cell, Table
+from dsteval.results.result import Score
 
 __all__ = [
     "discrimination_tables",
@@ -158,7 +160,7 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
     """Scores under both references, and slots by the size of their change; ``most`` of these, None for all."""
     a, b = found.references
     columns = ["metric", a, b, f"{b} - {a}", "interval", "p"]
-    rows = [_changed(one) for one in found.metrics]
+    rows = [_changed(one, found.scores[one.metric]) for one in found.metrics]
     unit = in_unit("per cent", [one.metric for one in found.metrics])
     told = f"{unit}; {found.dialogues} dialogues, {found.turns} turns, protocol {found.protocol}"
     share = _points(found.relabelled / found.turns)
@@ -181,12 +183,12 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
     ]
 
 
-def _changed(one: Change) -> list[Cell]:
-    values = [_points(side.value, parse(one.metric).scale) for side in (one.a, one.b)]
+def _changed(one: Difference, scores: tuple[Score, Score]) -> list[Cell]:
+    values = [_points(score.value, parse(one.metric).scale) for score in scores]
     return [one.metric, *values, *_difference(one.metric, one.difference, one.low, one.high), _p(one.p)]
 
 
-def _place(example: Example | None) -> list[Cell]:
+def _place(example: SlotExample | None) -> list[Cell]:
     if example is None:
         return [None] * 5
     return [example.dialogue, example.turn, example.ref_a, example.ref_b, example.pred]

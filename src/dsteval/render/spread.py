@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsteval.analysis.protocol_spread import Disagreement, Entry, Spread
+from dsteval.analysis.protocol_spread import Disagreement, ProtocolSpread, SpreadEntry
 from dsteval.render.rankings import not_applicable_table
 from dsteval.render.table import Cell, Table
 
@@ -11,7 +11,7 @@ __all__ = ["spread_tables"]
 _MOST = 20
 
 
-def spread_tables(spread: Spread, everything: bool = False) -> list[Table]:
+def spread_tables(spread: ProtocolSpread, everything: bool = False) -> list[Table]:
     """Protocols with their JGA, their own metrics, those that do not apply, and what two of them disagree about.
 
     ``everything`` lists all disagreements instead of the first few.
@@ -28,13 +28,13 @@ def _points(value: float | None, sign: bool = False) -> Cell:
     return None if value is None else f"{100 * value:{'+' if sign else ''}.2f}"
 
 
-def _main(spread: Spread) -> Table:
+def _main(spread: ProtocolSpread) -> Table:
     columns = ["protocol", "JGA", "- exact", "won", "lost", "what makes the difference (turns)"]
     if spread.target is not None:
         columns.insert(2, "to target")
     rows: list[list[Cell]] = []
     for entry in spread.entries:
-        difference = spread.difference(entry)
+        difference = entry.difference
         row: list[Cell] = [
             entry.protocol,
             _points(entry.jga.value),
@@ -56,12 +56,12 @@ def _main(spread: Spread) -> Table:
     return Table(columns, rows, frozenset(range(1, len(columns) - 1)), spread.name, notes, _tidy(spread))
 
 
-def _rules(entry: Entry, most: int = 3) -> str:
+def _rules(entry: SpreadEntry, most: int = 3) -> str:
     listed = [f"{rule} ({turns})" for rule, turns in entry.rules.items()]
     return "; ".join(listed[:most]) + (f"; {len(listed) - most} more" if len(listed) > most else "")
 
 
-def _metrics(spread: Spread) -> Table:
+def _metrics(spread: ProtocolSpread) -> Table:
     """The protocols' own metrics beside JGA, a line each."""
     rows: list[list[Cell]] = []
     for entry in spread.entries:
@@ -74,7 +74,7 @@ def _metrics(spread: Spread) -> Table:
     return Table(["protocol", "its own metrics"], rows, in_tidy=True)
 
 
-def _tidy(spread: Spread) -> Table:
+def _tidy(spread: ProtocolSpread) -> Table:
     columns = [
         "name",
         "protocol",
@@ -91,7 +91,7 @@ def _tidy(spread: Spread) -> Table:
     rows: list[list[Cell]] = []
     for entry in spread.entries:
         for number, score in enumerate(entry.scores):
-            own: list[Cell] = [spread.difference(entry), entry.gained, entry.lost]
+            own: list[Cell] = [entry.difference, entry.gained, entry.lost]
             rows.append(
                 [
                     spread.name,
@@ -108,7 +108,7 @@ def _tidy(spread: Spread) -> Table:
     return Table(columns, rows)
 
 
-def _between(spread: Spread, everything: bool) -> Table:
+def _between(spread: ProtocolSpread, everything: bool) -> Table:
     assert spread.between is not None
     a, b = spread.between
     shown = spread.disagreements if everything else spread.disagreements[:_MOST]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dsteval.analysis.value_checks import Fact
-from dsteval.analysis.value_counts import Example
+from dsteval.analysis.value_counts import ValueExample
 from dsteval.errors import printable
 
 __all__ = ["fact_lines"]
@@ -28,7 +28,7 @@ def fact_lines(name: str, facts: Iterable[Fact]) -> Iterator[str]:
             yield f"    {_line(example)}"
 
 
-def _line(example: Example) -> str:
+def _line(example: ValueExample) -> str:
     values = " / ".join("nothing" if value is None else repr(value) for value in example.values)
     times = f" ({example.count} times)" if example.count > 1 else ""
     return printable(f"dialogue {example.dialogue!r}, turn {example.turn}: {example.slot} {values}{times}")

@@ -1,4 +1,4 @@
-"""Which system wins: over resamples, over pairs, and over every lambda of FGA."""
+"""Which system wins: over resamples, and over every lambda of FGA."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from dsteval.stats.paired import padded
 __all__ = [
     "Crossings",
     "Lead",
-    "Separated",
     "Wins",
     "crossings",
     "curve",
-    "discriminative_power",
     "intervals_of_winner",
     "wins",
 ]
@@ -40,14 +38,6 @@ class Wins(NamedTuple):
     ranks: Array
     resamples_used: int
     dropped: int
-
-
-class Separated(NamedTuple):
-    """Pairs of systems that a metric tells apart, of all pairs with a p; the share is NaN without pairs."""
-
-    share: float
-    separated: int
-    pairs: int
 
 
 class Crossings(NamedTuple):
@@ -83,19 +73,6 @@ def wins(values: Array) -> Wins:
             taken = (above <= rank) & (rank < above + alike)
             ranks[system, rank] = (taken / alike).sum() / number
     return Wins(ranks[:, 0] if systems else np.zeros(0), ranks, number, resamples - number)
-
-
-def discriminative_power(p_values: Sequence[float], alpha: float = 0.05) -> Separated:
-    """The share of pairs of systems whose p is at most ``alpha``; pairs without a p (NaN) are left out.
-
-    >>> discriminative_power([0.01, 0.2, math.nan, 0.04])
-    Separated(share=0.6666666666666666, separated=2, pairs=3)
-
-    Reference: Sakai, Evaluating evaluation metrics based on the bootstrap, SIGIR 2006.
-    """
-    known = [p for p in p_values if not math.isnan(p)]
-    separated = sum(p <= alpha for p in known)
-    return Separated(separated / len(known) if known else math.nan, separated, len(known))
 
 
 def curve(sums: Array, lambdas: Sequence[float] | Array) -> Array:
