@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Unpack
 
-from dsteval import readers
 from dsteval.analysis.differences import Difference, difference_of
 from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, ProtocolError
@@ -153,8 +152,7 @@ def _side(
     run = Run.of(protocol, **options)
     if run.protocol.scope.unit == "frame":
         raise ProtocolError(where=f"protocol {protocol.name}", expected="whole turns", found="service frames")
-    field = options.get("ref_field") if ref is None else None
-    keep_dialogues(source, options.get("format"), readers.Options(options.get("updates", False), field))
+    keep_dialogues(source, options.get("format"), run.reading(pred=True, with_ref=ref is not None))
     result = evaluate(ref, source, metrics=metrics, protocol=protocol, name=label, **options)
     if result.outcomes is None or not result.outcomes.has_values:
         raise ProtocolError(where=label, expected="values", found="right/wrong marks, the same for any reference")
