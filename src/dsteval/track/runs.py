@@ -75,32 +75,32 @@ def run(
         raise OptionError(where=material.name, expected=expected, found="none")
     if timeout is not None:
         _check_timeout(timeout)
+    slots = None if material.slots is None else dict.fromkeys(map(canonical, material.slots))
     came = Run(header(material, tracker, nested))
-    failed: list[Dialogue] = []
-    with opened(Path(out), came.header, material, restart) as kept:
-        came.before = len(kept.done)
-        turns = sum(len(one.turns) for one in material.dialogues if one.id in kept.done)
+    with opened(Path(out), came.header, material, restart) as (done, append):
+        came.before = len(done)
+        turns = sum(len(dialogue.turns) for dialogue in material.dialogues if dialogue.id in done)
 
         def tick(more: int) -> None:
             if progress is not None:
-                progress(completed=turns + more, dialogues=came.before + came.tracked, failures=len(failed))
+                progress(completed=turns + more, dialogues=came.before + came.tracked, failures=len(came.failures))
 
         tick(0)
-        tracking = _Tracking(tracker, timeout, material.slots, tick)
+        tracking = _Tracking(tracker, timeout, slots, tick)
         try:
             for dialogue in material.dialogues:
-                if dialogue.id in kept.done:
+                if dialogue.id in done:
                     continue
-                found = tracking.dialogue(dialogue)
-                if isinstance(found, Failure):
-                    came.failures.append(found)
-                    failed.append(dialogue)
+                tracked = tracking.dialogue(dialogue)
+                if isinstance(tracked, Failure):
+                    came.failures.append(tracked)
                 else:
-                    kept.append(encoded(dialogue, found, nested, tracker.forced))
+                    append(encoded(dialogue, tracked, nested, tracker.forced))
                     came.tracked += 1
                 turns += len(dialogue.turns)
                 tick(0)
-            kept.append(b"".join(encoded(dialogue, None) for dialogue in failed))
+            failed = {failure.dialogue for failure in came.failures}
+            append(b"".join(encoded(dialogue, None) for dialogue in material.dialogues if dialogue.id in failed))
         except KeyboardInterrupt:
             came.interrupted = True
     return came
@@ -142,16 +142,17 @@ _State = dict[str, tuple[str, Value]]
 """A state by canonical slots: the slot as the tracker spells it, and the value."""
 
 
+@dataclass
 class _Tracking:
-    """Calls the tracker for dialogue after dialogue, and takes its states; ``tick`` is told of each turn."""
+    """Calls the tracker for dialogue after dialogue, and takes its states.
 
-    def __init__(
-        self, tracker: Loaded, timeout: float | None, slots: list[str] | None, tick: Callable[[int], None]
-    ) -> None:
-        self.tracker = tracker
-        self.timeout = timeout
-        self.slots = None if slots is None else {canonical(slot): slot for slot in slots}
-        self.tick = tick
+    ``slots`` are the canonical names of those that there are, ``tick`` is told of each turn.
+    """
+
+    tracker: Loaded
+    timeout: float | None
+    slots: Collection[str] | None
+    tick: Callable[[int], None]
 
     def dialogue(self, dialogue: Dialogue) -> list[dict[str, Any]] | Failure:
         """The state of each turn, flat; or how it failed."""

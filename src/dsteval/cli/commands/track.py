@@ -45,12 +45,7 @@ __all__ = ["command"]
 CARD = ("SlotRecall", "JGA")
 """What the MultiWOZ 2.1 evaluation card asks for, its own order."""
 
-_COLUMNS = (
-    "BarColumn",
-    "MofNCompleteColumn",
-    "turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures",
-    "TimeRemainingColumn",
-)
+_COUNTS = "turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures"
 _LISTED = 20  # failures on stderr; --verbose writes all
 
 
@@ -135,11 +130,9 @@ def command(
     if name == "baseline" and not material.schema and not option_values(given).get("train"):
         hint = "without --tracker-option train=FILE (labelled dialogues, not the test set's) it knows no names"
         click.echo(f"baseline: {hint}", err=True)
-    # What a tracker prints is no result.
-    with (
-        redirect_stdout(sys.stderr),
-        progress(*_COLUMNS, description="", total=material.turns, dialogues=0, failures=0) as update,
-    ):
+    columns = ("BarColumn", "MofNCompleteColumn", _COUNTS, "TimeRemainingColumn")
+    bar = progress(*columns, total=material.turns, dialogues=0, failures=0)
+    with redirect_stdout(sys.stderr), bar as update:  # what a tracker prints is no result
         tracker = Loaded(name, option_values(given), {"schema": material.schema, "slots": material.slots})
         came = run(material, tracker, out, nested=nested, timeout=timeout, restart=restart, progress=update)
     _tell(came, material, out, verbose)

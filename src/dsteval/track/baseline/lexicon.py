@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process
 
 from dsteval.dialogue import slot_of
 from dsteval.track.baseline.patterns import normal, stem
-from dsteval.track.baseline.vocabulary import CUES, DOMAINS, SYNONYMS, WORDS
+from dsteval.track.baseline.vocabulary import CUES, DOMAINS, SYNONYMS, WORDS, any_of
 from dsteval.values.slots import canonical
 
 __all__ = ["Lexicon", "Slot", "domain_words", "lexicon_from_schema", "lexicon_from_states", "lexicon_from_values"]
@@ -22,10 +22,9 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|\d+")
 _ABSENT = frozenset({"", "none", "not mentioned", "dontcare", "do not care", "dont care", "do n't care"})
 _COUNTED, _ROLES = WORDS["counted"], WORDS["roles"]
 _EMPTY = frozenset(WORDS["empty"].split())
-_DATES = frozenset({"day", "date"})
+_PLACES = {"departure", "destination", "origin", "city", "location", "pickup", "dropoff"}
 _FLAGS = frozenset({"yes", "no", "true", "false", "free"})
 _GENERAL = frozenset(WORDS["common"].split())
-_ODD_NAMES = frozenset({"the place"})
 
 
 @dataclass(slots=True)
@@ -34,17 +33,17 @@ class Slot:
 
     ``kind`` is choice, flag, number, time, date, name, place or open; ``role`` tells from apart from to, leaving
     from arriving, and what a number counts. ``values`` lead from spellings to the value to predict; an ``open``
-    slot takes texts that no list holds. ``pattern`` finds the words that people speak of the slot with.
+    slot takes texts that no list holds. ``cues`` finds the words that people speak of the slot with.
     """
 
     name: str
     domain: str
     kind: str
-    role: str = ""
+    role: str
+    words: tuple[str, ...]
+    open: bool
+    cues: re.Pattern[str]
     values: dict[str, str] = field(default_factory=dict)
-    words: tuple[str, ...] = ()
-    open: bool = False
-    pattern: re.Pattern[str] | None = None
 
     def truth(self, holds: bool) -> str:
         """How the slot spells yes or no."""
@@ -164,8 +163,8 @@ def _slot(name: str, domain: str, values: Counter[str], opened: bool) -> Slot:
         table = _COUNTED if kind == "number" else _ROLES
         role = next((role for role, names in table.items() for part in parts if part in names), "")
     cues = {cue for part in parts for cue in CUES.get(part, () if part in _EMPTY else (part,))}
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(cues)))})\b") if cues else None
-    slot = Slot(name, domain, kind, role, words=parts, open=opened, pattern=pattern)
+    pattern = re.compile(any_of([*map(re.escape, sorted(cues))]) if cues else "(?!)")  # or nothing at all
+    slot = Slot(name, domain, kind, role, parts, opened, pattern)
     if kind not in ("time", "date") or not opened:
         _spell(slot, values)
     return slot
@@ -177,19 +176,17 @@ def _kind(parts: Sequence[str], values: Counter[str]) -> str:
         return "flag"
     if plain and sum(value.isdigit() for value in plain) > 0.7 * len(plain) and "year" not in parts:
         return "number"
-    if any(part in _ROLES["arrive"] or part in _ROLES["leave"] or part == "time" for part in parts) and not (
-        _DATES & {*parts} or (plain and not any(":" in value for value in plain))
-    ):
-        return "time" if not {"station", "location", "city"} & {*parts} else "place"
-    if {*plain} >= {"monday", "tuesday"} or _DATES & {*parts}:
+    words, dated = {*parts}, "day" in parts or "date" in parts
+    clocks = not plain or any(":" in value for value in plain)
+    if {"time", *_ROLES["arrive"], *_ROLES["leave"]} & words and clocks and not dated:
+        return "place" if {"station", "location", "city"} & words else "time"
+    if dated or {*plain} >= {"monday", "tuesday"}:
         return "date"
-    if any(part in names for names in _COUNTED.values() for part in parts):
+    if any(words & {*units} for units in _COUNTED.values()):
         return "number"
-    if parts[-1:] in (("name",), ("title",)) or "name" in parts[:-1]:
+    if "name" in parts or parts[-1] == "title":
         return "name"
-    if {"departure", "destination", "origin", "city", "location", "pickup", "dropoff"} & {*parts} or (
-        "area" in parts and not plain
-    ):
+    if words & _PLACES or ("area" in parts and not plain):
         return "place"
     return "choice" if plain else "open"
 
@@ -224,7 +221,7 @@ def _is_name(slot: Slot, spelled: str, frequent: bool) -> bool:
         return True
     if slot.kind == "place" and spelled == "cambridge":
         return True
-    return (any(len(word) > 2 for word in words) and not {*words} <= _GENERAL | {"the"}) or spelled in _ODD_NAMES
+    return (any(len(word) > 2 for word in words) and not {*words} <= _GENERAL | {"the"}) or spelled == "the place"
 
 
 def _merged(values: Counter[str], named: bool) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dsteval.track.baseline.lexicon import Lexicon, Slot
 from dsteval.track.baseline.patterns import Said, stem
-from dsteval.track.baseline.vocabulary import phrases_of
+from dsteval.track.baseline.vocabulary import phrases_of, says
 
 __all__ = ["Memory", "Mention", "Scene"]
 
@@ -18,7 +18,6 @@ _NEGATED = re.compile(phrases_of("negated") + "(?: (?:an?|the|in|any|in the|be))
 _STREET = re.compile(" " + phrases_of("street"))
 _PLACE = re.compile(r" (?:to|that|is)\b")
 _VERBS = frozenset({"eat", "dine", "stay", "eating", "dining", "fly", "watch", "listen", "pay", "swim"})
-_RIDE = re.compile(r"\b(?:taxi|cab)\b")
 
 
 @dataclass
@@ -91,7 +90,7 @@ class Scene:
         names = [one for one in self.mentions if any(slot.kind in ("name", "place") for slot, _ in one.readings)]
         inside = [(name.start, name.end) for name in names if " " in name.spelled]
         marks = [mark for mark in self._announced() if not any(start <= mark[0] < end for start, end in inside)]
-        riding = self.active == "taxi" or bool(_RIDE.search(self.said.text))
+        riding = self.active == "taxi" or bool(says("ride").search(self.said.text))
         for mention in self.mentions:
             named = mention in names
             if not named and not mention.are("choice"):

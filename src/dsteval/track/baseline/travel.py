@@ -6,7 +6,7 @@ import re
 
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.scene import Scene
-from dsteval.track.baseline.vocabulary import phrases_of
+from dsteval.track.baseline.vocabulary import phrases_of, says
 
 __all__ = ["places", "refer"]
 
@@ -19,8 +19,6 @@ _BOTH = re.compile(
 )
 _LEAVES = re.compile(r"\b(?:leave|leaving|from|depart) (?:the |my )?(\w+)(?: (\w+))?")
 _REACHES = re.compile(r"\b(?:arrive at|get to|be at|to|at) (?:the |my )?(\w+)")
-_IN_TIME = re.compile(phrases_of("in_time"))
-_NEAR = re.compile(phrases_of("near"))
 _SAME = re.compile(r"\b(?:same|that(?= day)) (?P<what>[a-z]+(?: [a-z]+)?(?: [a-z]+)?)")
 _SAME_AS = {
     "people": re.compile(r"\b(?:group|people|party|number|amount)\b"),
@@ -101,7 +99,7 @@ def _to_and_from(scene: Scene, ends: dict[str, Slot]) -> None:
 
 def _in_time(scene: Scene) -> None:
     """A taxi to a reservation arrives at the reservation's time."""
-    if not _IN_TIME.search(scene.said.text):
+    if not says("in_time").search(scene.said.text):
         return
     booked = next(
         (scene.held(slot) for slot in scene.lexicon.kinds["time"] if not slot.role and scene.held(slot)), ""
@@ -120,7 +118,7 @@ def _same(scene: Scene) -> None:
 
 
 def _near(scene: Scene) -> None:
-    if _NEAR.search(scene.said.text):
+    if says("near").search(scene.said.text):
         for slot in scene.lexicon.of[scene.active]:
             if slot.words[-1] == "area" and slot.values and slot.name not in scene.new:
                 _copy(scene, slot)
