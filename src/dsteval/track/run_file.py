@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -158,17 +159,17 @@ def _taken_up(out: Path, material: Material) -> set[str]:
     data = out.read_bytes() if out.exists() else b""
     turns = {dialogue.id: [turn.number for turn in dialogue.turns] for dialogue in material.dialogues}
     *whole, _ = data.split(b"\n")  # after the last line end is what was half-written
-    records = [(line, _record(line, number, out)) for number, line in enumerate(whole, start=1)]
+    records = [(*_record(line, number, out), line) for number, line in enumerate(whole, start=1)]
     kept: list[bytes] = []
     done: set[str] = set()
-    for name, group in groupby(records, key=lambda one: one[1][0]):
-        held = list(group)
+    for name, group in groupby(records, key=itemgetter(0)):
+        _, numbers, texts = zip(*group, strict=True)
         if name not in turns or name in done:
             found = f"dialogue {name!r}, which " + ("stands there twice" if name in done else "the data lack")
             raise ReadError(where=str(out), expected="the dialogues of this run", found=found, remedy=_ANEW)
-        if [number for _, (_, number) in held] == turns[name]:
+        if [*numbers] == turns[name]:
             done.add(name)
-            kept += [line for line, _ in held]
+            kept += texts
     text = b"".join(line + b"\n" for line in kept)
     if text != data:
         with replacing(out) as file:

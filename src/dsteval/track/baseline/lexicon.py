@@ -141,11 +141,11 @@ def lexicon_from_values(values: Mapping[str, Mapping[str, int]]) -> Lexicon:
 
 def _in_one_domain(values: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
     """The values without names that belong to another domain: labels slip between hotels and restaurants."""
-    most: dict[str, int] = {}
+    most: Counter[str] = Counter()
     named = {slot for slot in values if slot.endswith("name")}
     for slot in named:
         for value, count in values[slot].items():
-            most[_key(value)] = max(most.get(_key(value), 0), count)
+            most[_key(value)] = max(most[_key(value)], count)
     return {
         slot: {
             value: count for value, count in counted.items() if slot not in named or 3 * count > most[_key(value)]
