@@ -36,12 +36,7 @@ def header(material: Material, tracker: Loaded, nested: bool) -> dict[str, Any]:
             "dialogues": len(material.dialogues),
             "turns": material.turns,
         },
-        "tracker": {
-            "name": tracker.name,
-            "hash": tracker.hash,
-            "needs": list(tracker.needs),
-            "options": tracker.options,
-        },
+        "tracker": {key: getattr(tracker, key) for key in ("name", "hash", "needs", "options")},
         "nested": nested,
     }
 
@@ -67,14 +62,14 @@ def _nested(state: Mapping[str, Any]) -> dict[str, Any]:
     >>> _nested({"hotel-area": "north", "hotel-stars": "4", "food": "thai"})
     {'hotel': {'area': 'north', 'stars': '4'}, 'food': 'thai'}
     """
-    found: dict[str, Any] = {}
+    nested: dict[str, Any] = {}
     for slot, value in state.items():
         domain, hyphen, name = slot.partition("-")
         if hyphen:
-            found.setdefault(domain, {})[name] = value
+            nested.setdefault(domain, {})[name] = value
         else:
-            found[slot] = value
-    return found
+            nested[slot] = value
+    return nested
 
 
 def sidecar(out: Path) -> Path:

@@ -13,14 +13,14 @@ from rapidfuzz import fuzz, process
 
 from dsteval.dialogue import slot_of
 from dsteval.track.baseline.patterns import normal, stem
-from dsteval.track.baseline.vocabulary import CUES, DOMAINS, SYNONYMS, WORDS, any_of
+from dsteval.track.baseline.vocabulary import WORDS, any_of
 from dsteval.values.slots import canonical
 
 __all__ = ["Lexicon", "Slot", "domain_words", "lexicon_from_schema", "lexicon_from_states", "lexicon_from_values"]
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|\d+")
 _ABSENT = frozenset({"", "none", "not mentioned", "dontcare", "do not care", "dont care", "do n't care"})
-_COUNTED, _ROLES = WORDS["counted"], WORDS["roles"]
+_COUNTED, _ROLES, _SYNONYMS = WORDS["counted"], WORDS["roles"], WORDS["synonyms"]
 _EMPTY = frozenset(WORDS["empty"].split())
 _PLACES = {"departure", "destination", "origin", "city", "location", "pickup", "dropoff"}
 _FLAGS = frozenset({"yes", "no", "true", "false", "free"})
@@ -162,7 +162,7 @@ def _slot(name: str, domain: str, values: Counter[str], opened: bool) -> Slot:
     if kind in ("number", "time", "place", "date"):
         table = _COUNTED if kind == "number" else _ROLES
         role = next((role for role, names in table.items() for part in parts if part in names), "")
-    cues = {cue for part in parts for cue in CUES.get(part, () if part in _EMPTY else (part,))}
+    cues = {cue for part in parts for cue in WORDS["cues"].get(part, () if part in _EMPTY else (part,))}
     pattern = re.compile(any_of([*map(re.escape, sorted(cues))]) if cues else "(?!)")  # or nothing at all
     slot = Slot(name, domain, kind, role, parts, opened, pattern)
     if kind not in ("time", "date") or not opened:
@@ -208,7 +208,7 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
         chosen = best[_key(value)]
         for form in _forms(spelled):
             slot.values.setdefault(form, chosen)
-        for other in SYNONYMS.get(value.casefold(), ()):
+        for other in _SYNONYMS.get(value.casefold(), ()):
             slot.values.setdefault(normal(other), chosen)
     if named:
         _shorten(slot)
@@ -217,7 +217,7 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
 def _is_name(slot: Slot, spelled: str, frequent: bool) -> bool:
     """Whether a label is a name and no slip: of common words a name is made only where it is long and frequent."""
     words = spelled.split()
-    if frequent and len(words) > 2 and spelled not in SYNONYMS["guesthouse"]:
+    if frequent and len(words) > 2 and spelled not in _SYNONYMS["guesthouse"]:
         return True
     if slot.kind == "place" and spelled == "cambridge":
         return True
@@ -288,4 +288,5 @@ def domain_words(domain: str) -> tuple[str, ...]:
     words = [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", plain)]
     joined = "".join(words)
     single = joined.removesuffix("s") if joined not in ("bus", "buses") else "bus"
-    return tuple(dict.fromkeys((joined, single, *DOMAINS.get(single, ()), *DOMAINS.get(joined, ()))))
+    known = WORDS["domains"]
+    return tuple(dict.fromkeys((joined, single, *known.get(single, ()), *known.get(joined, ()))))

@@ -10,14 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CUES", "DOMAINS", "SYNONYMS", "VERSION", "WORDS", "any_of", "phrases_of", "says"]
+__all__ = ["VERSION", "WORDS", "any_of", "phrases_of", "says"]
 
 _TEXT = (Path(__file__).parent / "words.toml").read_bytes()
 VERSION = hashlib.sha256(_TEXT).hexdigest()[:12]
 WORDS: Mapping[str, Any] = tomllib.loads(_TEXT.decode())
-SYNONYMS: Mapping[str, Sequence[str]] = WORDS["synonyms"]
-DOMAINS: Mapping[str, Sequence[str]] = WORDS["domains"]
-CUES: Mapping[str, Sequence[str]] = WORDS["cues"]
 
 
 def any_of(alternatives: Sequence[str]) -> str:
