@@ -7,7 +7,6 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -158,15 +157,7 @@ class _Tracking:
         """The state of each turn, flat; or how it failed."""
         states: list[dict[str, Any]] = []
         try:
-            with _limited(self.timeout):
-                update = self.tracker.start(dialogue.id)
-            state: _State = {}
-            for said, given in self._inputs(dialogue, states):
-                with _limited(self.timeout):
-                    returned = update(*said, **given)
-                state = self._taken(returned, state)
-                states.append({slot: [*v] if isinstance(v, tuple) else v for slot, v in state.values()})
-                self.tick(len(states))
+            self._track(dialogue, states)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -175,20 +166,24 @@ class _Tracking:
             return Failure(dialogue.id, dialogue.turns[len(states)].number, text, _tried(_traceback, error))
         return states
 
-    def _inputs(
-        self, dialogue: Dialogue, states: list[dict[str, Any]]
-    ) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
-        """The utterances of each turn, and what the tracker asks for beside them; ``states`` grow meanwhile."""
-        needs = self.tracker.needs
+    def _track(self, dialogue: Dialogue, states: list[dict[str, Any]]) -> None:
+        """Append the state of each turn."""
+        with _limited(self.timeout):
+            update = self.tracker.start(dialogue.id)
         said = [(turn.system or "", turn.user or "") for turn in dialogue.turns]
         references = [{}, *reference_states(dialogue)] if self.tracker.forced else []
+        state: _State = {}
         for number, utterances in enumerate(said):
-            given: dict[str, Any] = {"history": said[:number]} if "history" in needs else {}
-            if "own-state" in needs:
-                given["state"] = deepcopy(states[-1]) if states else {}
-            elif "ref-state" in needs:
+            given: dict[str, Any] = {"history": said[:number]} if "history" in self.tracker.needs else {}
+            if "own-state" in self.tracker.needs:
+                given["state"] = _flat(state)
+            elif self.tracker.forced:
                 given["state"] = references[number]
-            yield utterances, given
+            with _limited(self.timeout):
+                returned = update(*utterances, **given)
+            state = self._taken(returned, state)
+            states.append(_flat(state))
+            self.tick(len(states))
 
     def _taken(self, returned: Any, before: _State) -> _State:
         """What the tracker returned, as a whole flat state. Raises DstevalError for what is none."""
@@ -219,6 +214,11 @@ class _Tracking:
             if not (is_deletion(value) if is_update else value is None) and value != ():
                 state[key] = slot, value
         return state
+
+
+def _flat(state: _State) -> dict[str, Any]:
+    """A copy for others to keep or to change; sets of values as lists."""
+    return {slot: [*value] if isinstance(value, tuple) else value for slot, value in state.values()}
 
 
 def _unknown_slot(slot: str, known: Collection[str]) -> DstevalError:

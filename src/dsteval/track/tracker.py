@@ -94,7 +94,7 @@ class Loaded:
         reset = getattr(self._tracker, "reset", None)
         if callable(reset):
             positional = any(p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in _parameters(reset))
-            reset(*[dialogue] * positional)
+            reset(*([dialogue] if positional else []))
         elif isinstance(self._factory, type):
             self._tracker = self._factory(**self._arguments)
         return self._update()
