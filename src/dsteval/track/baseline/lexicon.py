@@ -95,12 +95,12 @@ def lexicon_from_states(states: Iterable[Mapping[str, str]]) -> dict[str, Counte
     >>> lexicon_from_states([{"hotel-area": "east"}, {"hotel-area": "east", "hotel-name": "none"}])
     {'hotel-area': Counter({'east': 2})}
     """
-    found: dict[str, Counter[str]] = {}
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for state in states:
         for slot, value in state.items():
             if isinstance(value, str) and value.casefold() not in _ABSENT and "|" not in value:
-                found.setdefault(canonical(slot), Counter())[value.casefold()] += 1
-    return found
+                values[canonical(slot)][value.casefold()] += 1
+    return dict(values)
 
 
 def lexicon_from_schema(schema: Sequence[Mapping[str, Any]]) -> Lexicon:
@@ -255,11 +255,10 @@ def _forms(spelled: str) -> Iterable[str]:
     bare = spelled.removeprefix("the ")
     if bare not in _GENERAL:
         yield bare
-    for one, other in WORDS["spelled_two_ways"]:
-        if one in bare:
-            yield bare.replace(one, other)
-        if other in bare:
-            yield bare.replace(other, one)
+    for pair in WORDS["spelled_two_ways"]:
+        for written, other in (pair, pair[::-1]):
+            if written in bare:
+                yield bare.replace(written, other)
 
 
 def _shorten(slot: Slot) -> None:

@@ -108,7 +108,7 @@ def dates(scene: Scene) -> None:
     for match in _DATE.finditer(scene.said.raw) if slots else ():
         fitting = later
         if not later or not _BACK.search(scene.said.raw[: match.start()]):
-            unknown = [slot for slot in asked if not scene.held(slot)]
+            unknown = [slot for slot in asked if not scene.value_of(slot)]
             fitting = unknown or [slot for slot in slots if slot not in later]
         for slot in fitting[:1]:
             scene.new.setdefault(slot.name, match["value"] or match["bare"])

@@ -44,7 +44,7 @@ def any_value(scene: Scene) -> None:
             for slot in scene.lexicon.of[scene.active]
             if slot.kind in kinds and slot.name not in scene.new and slot.cues.search(sentence)
         ]
-        asked = [slot for slot in scene.asked if slot.kind != "name" and not scene.held(slot)]
+        asked = [slot for slot in scene.asked if slot.kind != "name" and not scene.value_of(slot)]
         for slot in named[:2] or asked[:1]:
             _no_matter(scene, slot)
     if not scene.new and _NONE.search(scene.said.text) and says("preference").search(scene.heard.text):
@@ -55,7 +55,7 @@ def any_value(scene: Scene) -> None:
 
 def _no_matter(scene: Scene, slot: Slot) -> None:
     # Whoever gives one time leaves the other open; that is no wish.
-    times = [other for other in scene.lexicon.of[slot.domain] if other.kind == "time" and scene.held(other)]
+    times = [other for other in scene.lexicon.of[slot.domain] if other.kind == "time" and scene.value_of(other)]
     if not (slot.kind == "time" and times) and slot.kind != "date" and slot.role not in _COUNTED:
         scene.put(slot, DONTCARE)
 
@@ -92,7 +92,7 @@ def accept_names(scene: Scene) -> None:
     for value, slot, single in _offers(scene, "name", attrgetter("domain")):
         scene.memory.offered[slot.domain] = value
         elsewhere = any(domain != slot.domain and not reference for _, domain, reference in scene.marks)
-        known = slot.name in scene.new or normal(scene.held(slot)) == normal(value)
+        known = slot.name in scene.new or normal(scene.value_of(slot)) == normal(value)
         if single and not elsewhere and not known and _takes(scene):
             scene.put(slot, value)
 
@@ -101,7 +101,7 @@ def accept_values(scene: Scene) -> None:
     """Take the one value of a closed slot that the system offers where the user agrees: schemas without names."""
     if scene.lexicon.opened and _takes(scene):
         for value, slot, single in _offers(scene, "choice", attrgetter("name")):
-            if single and slot.domain == scene.before and not scene.held(slot):
+            if single and slot.domain == scene.before and not scene.value_of(slot):
                 scene.put(slot, value)
 
 

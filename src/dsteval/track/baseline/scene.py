@@ -135,7 +135,7 @@ class Scene:
         known += [domain for _, domain, _ in near[:1]] or self.memory.order[::-1]
         return next((domain for domain in known if domain in domains), "")
 
-    def held(self, slot: Slot) -> str:
+    def value_of(self, slot: Slot) -> str:
         """The value of a slot, this turn's or the last; empty where it has none."""
         return self.new.get(slot.name) or self.state.get(slot.name, "")
 

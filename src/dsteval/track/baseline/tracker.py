@@ -77,9 +77,8 @@ class Baseline:
         rules: Collection[str] = tuple(RULES),
     ) -> None:
         chosen = [rule.strip() for rule in rules.split(",")] if isinstance(rules, str) else rules
-        odd = sorted({*chosen} - {*RULES})
-        if odd:
-            raise OptionError(unknown("group of rules", odd[0], list(RULES)))
+        if unfit := sorted({*chosen} - {*RULES}):
+            raise OptionError(unknown("group of rules", unfit[0], list(RULES)))
         self.rules = frozenset(chosen)
         self.lexicon = _lexicon(schema, train)
         self.reset()
@@ -105,7 +104,7 @@ class Baseline:
         self.state.update(scene.new)
         for name in scene.new:
             domain = self.lexicon.slots[name].domain
-            self.memory.order = [one for one in self.memory.order if one != domain] + [domain]
+            self.memory.order = [other for other in self.memory.order if other != domain] + [domain]
         return dict(self.state)
 
 

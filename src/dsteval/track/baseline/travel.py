@@ -31,7 +31,7 @@ def places(scene: Scene) -> None:
         role = "from" if _FROM.search(before) else "to" if _TO.search(before) else ""
         if not role:
             asked = [slot.role for slot in scene.asked if slot.domain == domain and slot.role in here]
-            missing = [one for one in ("to", "from") if one in here and here[one][0].name not in scene.state]
+            missing = [end for end in ("to", "from") if end in here and here[end][0].name not in scene.state]
             role = (asked or missing or [""])[0]
         if role in here:
             scene.put(*here[role])
@@ -53,7 +53,7 @@ def _named(scene: Scene, domain: str) -> str:
     """The name of the thing of a domain that was chosen, or else was offered last."""
     for slot in scene.lexicon.of[domain]:
         if slot.kind == "name":
-            return scene.held(slot) or scene.memory.offered.get(domain, "")
+            return scene.value_of(slot) or scene.memory.offered.get(domain, "")
     return ""
 
 
@@ -91,10 +91,11 @@ def _in_time(scene: Scene) -> None:
     """A taxi to a reservation arrives at the reservation's time."""
     if not says("in_time").search(scene.said.text):
         return
-    booked = [scene.held(slot) for slot in scene.lexicon.kinds["time"] if not slot.role and scene.held(slot)]
+    times = [scene.value_of(slot) for slot in scene.lexicon.kinds["time"] if not slot.role]
+    booked = next(filter(None, times), "")
     arrivals = [slot for slot in scene.lexicon.of[scene.active] if slot.role == "arrive"]
     if booked and arrivals and arrivals[0].name not in scene.state:
-        scene.put(arrivals[0], booked[0])
+        scene.put(arrivals[0], booked)
 
 
 def _copies(scene: Scene) -> None:
