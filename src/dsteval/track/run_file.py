@@ -91,10 +91,9 @@ def opened(
 ) -> Iterator[tuple[set[str], Callable[[bytes], None]]]:
     """The file of a run, begun or taken up again: the dialogues that it has already, and a function to append one.
 
-    No other run has it open meanwhile.
-    What a stopped run left half, and dialogues that failed, are taken out. Raises OptionError for a file of
-    another run, unless ``restart`` deletes it first, and where it cannot be written; ReadError for a file that
-    holds what no run writes.
+    No other run has it open meanwhile. What a stopped run left half, and dialogues that failed, are taken out.
+    Raises OptionError for a file of another run, unless ``restart`` deletes it first, and where it cannot be
+    written; ReadError for a file that holds what no run writes.
     """
     place = sidecar(out)
     try:
