@@ -179,9 +179,8 @@ def _tell(came: Run, material: Material, out: str, verbose: bool) -> None:
         click.echo(f"failed: {len(failures) - _LISTED} more; --verbose writes all to {out}.errors.log", err=True)
     if failures and verbose:
         log = Path(f"{out}.errors.log")
-        log.write_text(
-            "\n".join(f"{failure}\n{failure.trace}" for failure in failures), "utf-8", "backslashreplace"
-        )
+        traces = "\n".join(f"{failure}\n{failure.trace}" for failure in failures)
+        log.write_text(traces, "utf-8", "backslashreplace")
         click.echo(f"{log}: tracebacks of {len(failures)} failures", err=True)
     if came.interrupted:
         click.echo("dsteval: Interrupted. The same command goes on from here.", err=True)
