@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from dsteval.errors import MetricError, unknown
-from dsteval.metrics.counting import Array, Counts, ratio, total
+from dsteval.metrics.counting import Array, Counts, in_order, ratio, total
 from dsteval.metrics.text import join
 from dsteval.outcomes.table import Outcomes
 
@@ -21,6 +21,7 @@ __all__ = [
     "Array",
     "AveragedMetric",
     "Counts",
+    "FractionsMetric",
     "Metric",
     "Parameter",
     "RatioMetric",
@@ -215,6 +216,16 @@ class RatioMetric(Metric):
         numerator, denominator = self.terms(sums)
         no_count = any(self.get(key) in parameter.no_count for key, parameter in self.parameters.items())
         return (int(numerator) if self.ratio_of_counts and not no_count else None), int(denominator)
+
+
+class FractionsMetric(RatioMetric):
+    """A mean of fractions, kept in integers: turns, then the sums of numerators over 1, 2, 3, ..."""
+
+    ratio_of_counts = False
+
+    def terms(self, sums: Array) -> tuple[Array, Array]:
+        """The sum of the fractions, and turns."""
+        return in_order(sums[..., 1:] / np.arange(1, sums.shape[-1])), sums[..., 0]
 
 
 class AveragedMetric(RatioMetric):
