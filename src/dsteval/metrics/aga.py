@@ -1,12 +1,8 @@
 """Average goal accuracy: how much of a turn's reference state is predicted."""
 
-from __future__ import annotations
-
 from dsteval.metrics.base import FractionsMetric, Parameter
 from dsteval.metrics.counting import Counts, per_denominator
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["AGA"]
 
 OVER = Parameter(
     ("ref", "union"), "divide by the slots of the reference, or by the pairs of either side", of_values=("union",)
@@ -33,7 +29,6 @@ class _AGA(FractionsMetric):
     Reference: Rastogi et al., AAAI 2020; Dey, Kummara and Desarkar, ACL 2022, section 2.
     """
 
-    name = "AGA"
     about = "mean share of a turn's reference slots that are right (turns with an empty reference left out)"
     parameters = {"over": OVER}
     undefined_reason = "no turn has a slot"

@@ -1,12 +1,8 @@
 """IAGA: the mean overlap of the two states, divided by another number of turns than it is summed over."""
 
-from __future__ import annotations
-
 from dsteval.metrics.base import FractionsMetric
 from dsteval.metrics.counting import Counts, per_denominator, per_dialogue
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["IAGA"]
 
 
 class _IAGA(FractionsMetric):
@@ -29,7 +25,6 @@ class _IAGA(FractionsMetric):
     Reference: the GCA authors' script, cuthalionn/Granular_Change_Accuracy.
     """
 
-    name = "IAGA"
     about = "overlap of the two states, summed over turns, over the turns with a reference"
     undefined_reason = "no turn has a slot in the reference"
     needs = ("values",)

@@ -1,14 +1,10 @@
 """Relative slot accuracy: right slots among those that either side mentions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dsteval.metrics.base import FractionsMetric, Parameter
 from dsteval.metrics.counting import Counts, per_denominator
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["RSA"]
 
 EMPTY = Parameter(("skip", "zero", "one"), "what a turn without any slot on either side counts")
 
@@ -34,7 +30,6 @@ class _RSA(FractionsMetric):
     Tracking", ACL 2022.
     """
 
-    name = "RSA"
     about = "mean share of the slots that either side mentions that are right"
     parameters = {"empty": EMPTY}
     undefined_reason = "no turn has a slot on either side"

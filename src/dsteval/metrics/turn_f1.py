@@ -1,14 +1,10 @@
 """Turn F1: the mean over turns of each turn's own F1."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dsteval.metrics.base import TURNS, FractionsMetric
 from dsteval.metrics.counting import Counts, at_turns, per_denominator
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["TurnF1"]
 
 
 class _TurnF1(FractionsMetric):
@@ -29,7 +25,6 @@ class _TurnF1(FractionsMetric):
     Reference: Wu et al., ACL 2019 (TRADE), models/TRADE.py.
     """
 
-    name = "TurnF1"
     about = "mean over turns of the turn's own F1 (TRADE's Joint F1)"
     parameters = {"turns": TURNS}
     needs = ("values",)
