@@ -196,11 +196,10 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         tables = msgspec.to_builtins(self)
         changed = dict(text.split("=", 1) for text in self.changed)
         for text in settings:
-            key, value = _setting(text, tables)
-            table, field = key.split(".", 1)
-            _check_choice(key, value, get_type_hints(_TABLES[table])[field])
+            key, value = _setting(text)
+            table, field = key.split(".")
             tables[table][field] = value
-            changed[key] = msgspec.json.encode(value).decode() if not isinstance(value, str) else value
+            changed[key] = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         tables["changed"] = [f"{key}={value}" for key, value in sorted(changed.items())]
         try:
             return msgspec.convert(tables, Protocol, strict=True)
@@ -209,35 +208,31 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             raise OptionError(where=given, found=_plain(error)) from None
 
 
-def _setting(text: str, tables: dict[str, Any]) -> tuple[str, Any]:
-    """The key and the value of one ``table.key=value``; the value is TOML, or else a bare text."""
-    key, equals, raw = text.partition("=")
-    key = key.strip()
-    known = [f"{table}.{field}" for table, struct in _TABLES.items() for field in struct.__struct_fields__]
-    if not equals:
-        raise OptionError(where=f"--set {text}", expected="table.key=value", remedy=f"Known: {', '.join(known)}.")
-    if key not in known:
-        raise OptionError(unknown("setting", key, known))
-    try:
-        return key, tomllib.loads(f"value = {raw}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key, raw.strip()
-    except RecursionError:
-        raise OptionError(where=f"--set {key}", expected="a value", found="one nested too deep") from None
-
-
 _TABLES: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "prepare": Prepare, "scope": Scope}
 
 
-def _check_choice(key: str, value: Any, taken: Any) -> None:
-    """Raise OptionError for a value that a setting does not take, with those that it does."""
-    choices = get_args(taken) if get_origin(taken) is Literal else ()
-    if choices and value not in choices:
-        raise OptionError(
-            where=f"--set {key}={value}", found=unknown(f"value of {key}", str(value), list(choices))
-        )
-    if get_origin(taken) is tuple and not isinstance(value, list):
-        raise OptionError(where=f"--set {key}={value}", expected="a list such as '[\"none\"]'", found=repr(value))
+def _setting(text: str) -> tuple[str, Any]:
+    """The key and the value of one ``table.key=value``; the value is TOML, or else a bare text."""
+    key, equals, raw = text.partition("=")
+    key, value = key.strip(), raw.strip()
+    hints = {table: get_type_hints(struct) for table, struct in _TABLES.items()}
+    known = {f"{table}.{field}": taken for table in hints for field, taken in hints[table].items()}
+    if not equals:
+        raise OptionError(where=f"--set {text}", expected="table.key=value", remedy=f"Known: {', '.join(known)}.")
+    if key not in known:
+        raise OptionError(unknown("setting", key, list(known)))
+    try:
+        value = tomllib.loads(f"value = {raw}")["value"]
+    except tomllib.TOMLDecodeError:
+        pass  # a bare text
+    except RecursionError:
+        raise OptionError(where=f"--set {key}", expected="a value", found="one nested too deep") from None
+    where, kind = f"--set {key}={value}", get_origin(known[key])
+    if kind is Literal and value not in get_args(known[key]):
+        raise OptionError(where=where, found=unknown(f"value of {key}", str(value), get_args(known[key])))
+    if kind is tuple and not isinstance(value, list):
+        raise OptionError(where=where, expected="a list such as '[\"none\"]'", found=repr(value))
+    return key, value
 
 
 def _plain(error: msgspec.ValidationError) -> str:

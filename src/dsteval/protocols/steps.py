@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from dsteval.dialogue import Choice, Dialogue, Item, Items
@@ -123,7 +124,7 @@ def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int
     if value == "none":
         return None
     # What is rewritten may become "none" where the reference is that: a value like others then.
-    return trippy.rewrite(value, gold, variants) if marked else value
+    return trippy.rewrite(gold, value, variants) if marked else value
 
 
 def _as_text(item: Item, glue: str) -> str:
@@ -219,42 +220,28 @@ def _pruned(texts: list[str], gone: Callable[[str], bool]) -> list[str]:
     return [text.replace(simpletod.END_OF_TEXT, "").strip() for text in simpletod.prune(texts, gone)]
 
 
-def _simpletod(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
-    """SimpleTOD's lists: a predicted "none" is removed while the list is walked, so the item after it escapes."""
-
-    def rule(texts: list[str], predicted: bool) -> list[str]:
-        if predicted:
-            texts = _pruned(texts, simpletod.is_none)
-        return _without(texts, ("not mentioned",))
-
-    return _set_texts(dialogue, sides, given, " ", rule, ("", "none"))
-
-
-def _simpletod_clean(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
-    """SimpleTOD's optional "default cleaning" of both sides; what it turns into "none" stays."""
-    return _texts(dialogue, sides, given, " ", lambda texts, predicted: [*map(simpletod.clean_item, texts)])
-
-
-_UNSET = ("not mentioned", "none", "not present")
-
-
-def _without(texts: Iterable[str], words: tuple[str, ...]) -> list[str]:
+def _without(texts: Iterable[str], *words: str) -> list[str]:
     return [text for text in texts if not any(word in text for word in words)]
 
 
-def _fnctod(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+def _simpletod(texts: list[str], predicted: bool) -> list[str]:
+    """SimpleTOD's lists: a predicted "none" is removed while the list is walked, so the item after it escapes."""
+    return _without(_pruned(texts, simpletod.is_none) if predicted else texts, "not mentioned")
+
+
+def _simpletod_clean(texts: list[str], predicted: bool) -> list[str]:
+    """SimpleTOD's optional "default cleaning" of both sides; what it turns into "none" stays."""
+    return [*map(simpletod.clean_item, texts)]
+
+
+def _fnctod(texts: list[str], predicted: bool) -> list[str]:
     """FnCTOD's lists: removed while walked, then by words anywhere in the item, cleaned, and filtered again."""
-
-    def rule(texts: list[str], predicted: bool) -> list[str]:
-        if predicted:
-            texts = _pruned(texts, fnctod.is_none)
-        cleaned = []
-        for text in _without(texts, _UNSET):
-            slot, value = _as_item(text, "->")
-            cleaned.append(_as_text((slot, fnctod.clean(slot, str(value), predicted)), "->"))
-        return _without(cleaned, _UNSET)
-
-    return _set_texts(dialogue, sides, given, "->", rule, ("",))
+    unset = ("not mentioned", "none", "not present")
+    cleaned = []
+    for text in _without(_pruned(texts, fnctod.is_none) if predicted else texts, *unset):
+        slot, value = _as_item(text, "->")
+        cleaned.append(_as_text((slot, fnctod.clean(slot, str(value), predicted)), "->"))
+    return _without(cleaned, *unset)
 
 
 def _fnctod_dontcare(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
@@ -304,9 +291,17 @@ STEPS: dict[str, Step] = {
     "never-delete": Step("predictions accumulate by overwriting, nothing is ever deleted", _never_delete),
     "on-reference": Step("each turn's update is put on the reference of the turn before", _on_reference),
     "trippy-classes": Step("TripPy's classes are walked, offers rewritten towards the reference", _trippy_classes),
-    "simpletod": Step("SimpleTOD's item lists, 'none' removed while walking", _simpletod, True),
-    "simpletod-clean": Step("SimpleTOD's optional cleaning of items", _simpletod_clean, True),
-    "fnctod": Step("FnCTOD's item lists and cleaning", _fnctod, True),
+    "simpletod": Step(
+        "SimpleTOD's item lists, 'none' removed while walking",
+        partial(_set_texts, glue=" ", rule=_simpletod, unset=("", "none")),
+        True,
+    ),
+    "simpletod-clean": Step(
+        "SimpleTOD's optional cleaning of items", partial(_texts, glue=" ", rule=_simpletod_clean), True
+    ),
+    "fnctod": Step(
+        "FnCTOD's item lists and cleaning", partial(_set_texts, glue="->", rule=_fnctod, unset=("",)), True
+    ),
     "fnctod-dontcare": Step("a predicted dontcare is dropped", _fnctod_dontcare),
 }
 """What ``prepare.steps`` of a protocol may list."""

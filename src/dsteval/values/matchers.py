@@ -121,7 +121,7 @@ class MwzevalMatcher(Matcher):
         """1 above 95."""
         from dsteval.values.tools.mwzeval import matches
 
-        return _any(ref, pred, lambda r, p: matches(p, r))
+        return _any(ref, pred, matches)
 
 
 class TrippyMatcher(Matcher):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsteval.values.tables import table
 
@@ -93,25 +93,15 @@ def times(slot: str, value: str) -> str:
 Rewrite: TypeAlias = Callable[[str, str], str]
 
 
-def _from(module: str, function: str) -> Callable[[UserTables], Rewrite]:
+def _from(module: str, function: str) -> Callable[[UserTables], Any]:
     """A rule of a published scorer: in a module of its own, loaded only by the protocols that name it."""
-
-    def make(given: UserTables) -> Rewrite:
-        rewrite: Rewrite = getattr(import_module(f"dsteval.values.tools.{module}"), function)
-        return rewrite
-
-    return make
+    return lambda given: getattr(import_module(f"dsteval.values.tools.{module}"), function)
 
 
 def _typo_fix(version: str) -> Callable[[UserTables], Rewrite]:
     """IC-DST's corrections with the spellings of a version of MultiWOZ, if one is named."""
-
-    def make(given: UserTables) -> Rewrite:
-        from dsteval.values.tools.typo_fix import typo_fix
-
-        return partial(typo_fix, ontology=given.ontology, version=version)
-
-    return make
+    make = _from("typo_fix", "typo_fix")
+    return lambda given: partial(make(given), ontology=given.ontology, version=version)
 
 
 NORMALISERS: dict[str, Callable[[UserTables], Rewrite]] = {
