@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from dsteval.errors import OptionError, unknown
-from dsteval.registry import installed
+from dsteval.registry import Registry
 
 __all__ = ["NEEDS", "Loaded", "Tracker", "Update", "in_one_line", "names", "option_values"]
 
@@ -25,7 +25,7 @@ the turn before, the turns before."""
 # Need -> the keyword under which it is passed.
 _KEYWORDS = {"own-state": "state", "ref-state": "state", "history": "history"}
 
-_BUNDLED = {"baseline": "dsteval.track.baseline.tracker:Baseline"}
+TRACKERS: Registry[str] = Registry("trackers", lambda: {"baseline": "dsteval.track.baseline.tracker:Baseline"})
 
 
 class Update(dict[str, Any]):
@@ -175,14 +175,14 @@ class Loaded:
 
 def names() -> list[str]:
     """The names of all trackers at hand: the bundled one, and those of other packages (``dsteval.trackers``)."""
-    return sorted({*_BUNDLED, *installed("trackers")})
+    return TRACKERS.names()
 
 
 def _find(name: str) -> Any:
     """What the name stands for, not made yet. Raises OptionError where there is none."""
-    target = name if ":" in name else _BUNDLED.get(name, "")
-    if not target and name in installed("trackers"):
-        target = installed("trackers")[name].value
+    target = name if ":" in name else TRACKERS.bundled.get(name, "")
+    if not target and name in TRACKERS.installed:
+        target = TRACKERS.installed[name].value
     module_name, _, path = target.partition(":")
     if not module_name:
         problem = unknown("tracker", name, names(), "dsteval list trackers")
