@@ -40,9 +40,9 @@ def save(fit: LambdaFit, path: str) -> None:
 def description(fit: LambdaFit) -> dict[str, Any]:
     """The picture in Vega-Lite; lambda stands at 1 - exp(-lambda), so that infinity has a place."""
     rows = [
-        {"at": 1 - math.exp(-number), "r": r, "low": low, "high": high}
-        for number, r, low, high in fit.curve
-        if r is not None
+        {"at": 1 - math.exp(-point["lambda"]), "r": point["r"], "low": point["low"], "high": point["high"]}
+        for point in fit.curve
+        if point["r"] is not None
     ]
     x = {"field": "at", "type": "quantitative", "title": "1 - exp(-lambda): 0 is JGA, 1 is TurnMatch"}
     title = "Pearson's r with ratings"
