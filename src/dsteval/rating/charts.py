@@ -7,18 +7,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from dsteval.errors import OptionError
+from dsteval.errors import OptionError, require
 from dsteval.rating.fitting import LambdaFit
 
 __all__ = ["check", "description", "save"]
 
-_SUFFIXES = (".svg", ".png")
-
 
 def check(path: str) -> None:
     """Raise OptionError for a picture that cannot be written: another suffix, or the extra is not installed."""
-    if Path(path).suffix not in _SUFFIXES:
-        raise OptionError(where=f"--chart {path}", expected="a name that ends in .svg or .png", found=path)
+    require(Path(path).suffix in (".svg", ".png"), f"--chart {path}", "a name that ends in .svg or .png", path)
     try:
         for name in ("altair", "vl_convert"):
             import_module(name)

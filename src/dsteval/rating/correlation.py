@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import OptionError, ReadError, unknown
+from dsteval.errors import OptionError, ReadError, require, unknown
 from dsteval.metrics import parse
 from dsteval.metrics.base import Array
 from dsteval.rating.fitting import LambdaFit, fit_lambda
@@ -224,8 +224,6 @@ def _best(result: Result, rows: Array, pairs: RatedPairs, intervals: Intervals, 
     if text is None:
         raise ReadError(where="best lambda", expected="FGA among the metrics", found=", ".join(result.metrics))
     metric = result.metrics[text]
-    if metric.get("average") == "dialogue":
-        raise OptionError(
-            where=text, expected="FGA over turns: each conversation is on its own", found="average=dialogue"
-        )
+    over_turns = metric.get("average") != "dialogue"
+    require(over_turns, text, "FGA over turns: each conversation is on its own", "average=dialogue")
     return fit_lambda(metric, result.counts[text][rows], pairs, intervals, folds)

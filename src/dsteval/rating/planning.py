@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dsteval.errors import OptionError
+from dsteval.errors import require
 from dsteval.metrics.base import Array, Counts, Metric
 from dsteval.rating.fitting import best, lambdas, outer_ends, scores
 from dsteval.rating.pairs import Resample
@@ -114,11 +114,9 @@ def plan_metrics(
     """
     check_share("--alpha", alpha)
     check_share("--power", power)
-    if others and not 0 < (agreement or 0) <= 1:
-        found = "none" if agreement is None else str(agreement)
-        raise OptionError(where="--agreement", expected="that of two raters, above 0 up to 1", found=found)
-    if r1 == r2:
-        raise OptionError(where="--r1, --r2", expected="two different correlations", found=f"{r1} twice")
+    told = "none" if agreement is None else agreement
+    require(not others or 0 < (agreement or 0) <= 1, "--agreement", "that of two raters, above 0 up to 1", told)
+    require(r1 != r2, "--r1, --r2", "two different correlations", f"{r1} twice")
     random = np.random.Generator(np.random.PCG64(seed))
     needs = []
     for number in dict.fromkeys([raters, *others]):
@@ -129,21 +127,16 @@ def plan_metrics(
 
 
 def _reliability(agreement: float | None, raters: int) -> float:
-    _check_raters(raters)
+    require(raters >= 1, "--raters", "1 or more", raters)
     return 1.0 if agreement is None else raters * agreement / (1 + (raters - 1) * agreement)
-
-
-def _check_raters(raters: int) -> None:
-    if raters < 1:
-        raise OptionError(where="--raters", expected="1 or more", found=str(raters))
 
 
 def _root(r1: float, r2: float, r12: float) -> Array:
     """The triangular root of the correlations. Raises OptionError for such as cannot be."""
     matrix = np.array([[1, r12, r1], [r12, 1, r2], [r1, r2, 1]])
-    if not np.abs(matrix).max() <= 1 or np.linalg.eigvalsh(matrix)[0] <= 1e-12:
-        found = ", ".join(f"{r:.3g}" for r in (r1, r2, r12))
-        raise OptionError(where="--r1, --r2, --r12", expected="correlations that can be together", found=found)
+    possible = np.abs(matrix).max() <= 1 and np.linalg.eigvalsh(matrix)[0] > 1e-12
+    found = ", ".join(f"{r:.3g}" for r in (r1, r2, r12))
+    require(possible, "--r1, --r2, --r12", "correlations that can be together", found)
     return np.linalg.cholesky(matrix)
 
 
@@ -231,20 +224,18 @@ def plan_lambda(
     Each simulated study draws conversations from ``counts`` (FGA's, per dialogue), has them rated by a crowd whose
     lambda is ``true``, and takes the lambda with the largest r. Sizes are tried until one suffices.
     """
-    if not 0 < true < math.inf:
-        raise OptionError(where="--true-lambda", expected="a number above 0", found=str(true))
-    if not factor > 1:
-        raise OptionError(where="--factor", expected="more than 1", found=str(factor))
+    require(0 < true < math.inf, "--true-lambda", "a number above 0", true)
+    require(factor > 1, "--factor", "more than 1", factor)
     crowd, numbers = crowd or Crowd(), lambdas()
     _check_crowd(crowd)
     curves, true_curve = scores(metric, counts, numbers), scores(metric, counts, [true])[0]
-    if np.nanmax(true_curve) - np.nanmin(true_curve) < 1e-12:  # no rating can correlate with it
-        found = f"{true_curve[0]:.3g} in each of {len(true_curve)}"
-        raise OptionError(where="--true-lambda", expected="conversations between which FGA varies", found=found)
+    flat = np.nanmax(true_curve) - np.nanmin(true_curve) < 1e-12  # no rating can correlate with it
+    found = f"{true_curve[0]:.3g} in each of {len(true_curve)}"
+    require(not flat, "--true-lambda", "conversations between which FGA varies", found)
     rows: list[LambdaNeed] = []
     needed: dict[int, int | None] = {}
     for number in raters:
-        _check_raters(number)
+        require(number >= 1, "--raters", "1 or more", number)
         needed[number] = None
         for size in sizes:
             random = np.random.Generator(np.random.PCG64([seed, number, size]))
@@ -260,12 +251,10 @@ def plan_lambda(
 
 
 def _check_crowd(crowd: Crowd) -> None:
-    if not 0 <= crowd.share <= 1:
-        raise OptionError(where="--share", expected="a share from 0 to 1", found=str(crowd.share))
-    for name, value in (("--slope", abs(crowd.slope)), ("--noise", crowd.noise), ("--bias", crowd.bias)):
-        if not 0 <= value < math.inf:
-            expected = "a number" if name == "--slope" else "a number, 0 or more"
-            raise OptionError(where=name, expected=expected, found=str(value))
+    require(0 <= crowd.share <= 1, "--share", "a share from 0 to 1", crowd.share)
+    require(abs(crowd.slope) < math.inf, "--slope", "a number", abs(crowd.slope))
+    require(0 <= crowd.noise < math.inf, "--noise", "a number, 0 or more", crowd.noise)
+    require(0 <= crowd.bias < math.inf, "--bias", "a number, 0 or more", crowd.bias)
 
 
 def _need(size: int, raters: int, numbers: Array, places: Array, r: Sequence[float]) -> LambdaNeed:

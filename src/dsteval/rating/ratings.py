@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import OptionError, Problems, ReadError, first_few
+from dsteval.errors import OptionError, Problems, ReadError, first_few, require
 from dsteval.metrics.base import Array
 from dsteval.readers import Source
 
@@ -70,8 +70,8 @@ def parse_scale(text: str) -> Scale:
         scale = Scale(float(low), float(high))
     except ValueError:
         dots = ""
-    if not dots or not -math.inf < scale.low < scale.high < math.inf:
-        raise OptionError(where="scale", expected="LOW..HIGH, such as 0..1 or 1..5", found=repr(text))
+    possible = dots and -math.inf < scale.low < scale.high < math.inf
+    require(possible, "scale", "LOW..HIGH, such as 0..1 or 1..5", repr(text))
     return scale
 
 

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from dsteval.dialogue import Dialogue, canonical_id
-from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, unknown
+from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, require, unknown
 from dsteval.pipeline.run import Run
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
@@ -90,8 +90,7 @@ def draw(
             found = f"{len(apart)} that one lacks ({first_few(sorted(apart))})"
             where = f"{first.system}, {other.system}"
             raise AlignmentError(where=where, expected="the same dialogues", found=found)
-    if not 1 <= size <= len(names):
-        raise OptionError(where="--size", expected=f"1 to {len(names)}, the dialogues there are", found=str(size))
+    require(1 <= size <= len(names), "--size", f"1 to {len(names)}, the dialogues there are", size)
     random = np.random.PCG64(seed)
     by_stratum: dict[str, list[str]] = {}
     for name in names:

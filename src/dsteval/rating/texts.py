@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Items, Turn
-from dsteval.errors import OptionError, ReadError
+from dsteval.errors import ReadError, require
 from dsteval.rating.ratings import csv_text
 
 __all__ = ["check", "check_sides", "file_name", "sheet", "text_of"]
@@ -21,9 +21,8 @@ def file_name(dialogue: Dialogue) -> str:
 
     Raises OptionError for an id that cannot be a file's name.
     """
-    if not re.fullmatch(r"[^\s/\\\x00]+", dialogue.id) or dialogue.id.startswith("."):
-        expected = "ids that can be names of files, without blanks"
-        raise OptionError(where="export", expected=expected, found=repr(dialogue.id))
+    possible = re.fullmatch(r"(?!\.)[^\s/\\\x00]+", dialogue.id)
+    require(possible, "export", "ids that can be names of files, without blanks", repr(dialogue.id))
     return f"{dialogue.id}.txt"
 
 

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dsteval.errors import OptionError
+from dsteval.errors import OptionError, require
 from dsteval.metrics.base import Array, Counts, total
 from dsteval.stats.bootstrap import Value, jackknife
 
@@ -78,8 +78,7 @@ def detectable(sigma: float, dialogues: int, alpha: float = 0.05, power: float =
 
 def check_share(where: str, share: float) -> None:
     """Raise OptionError for a share that is not between 0 and 1."""
-    if not 0 < share < 1:
-        raise OptionError(where=where, expected="a share between 0 and 1", found=str(share))
+    require(0 < share < 1, where, "a share between 0 and 1", share)
 
 
 def _factor(sigma: float, alpha: float, power: float) -> float:

@@ -14,7 +14,7 @@ from dsteval.cli.options import OneOf, coverage_options, input_options, open_nam
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import check_predictions, opened
 from dsteval.dialogue import Dialogue
-from dsteval.errors import OptionError
+from dsteval.errors import require
 from dsteval.pipeline.inputs import check_names, system_name
 from dsteval.pipeline.run import Run
 from dsteval.rating.ratings import combined, csv_text, read, table, written
@@ -61,8 +61,7 @@ def _sample(
 
     Each system's conversations become items; --blind shuffles them and keeps what they are in the --key alone.
     """
-    if blind and key is None:
-        raise OptionError(where="--blind", expected="--key, where the names are kept", found="none")
+    require(key is not None or not blind, "--blind", "--key, where the names are kept", "none")
     check_places("out", "key")
     settings["slots"] = slot_list(settings["slots"])
     reference = opened(ref, settings["ref_format"])
@@ -115,9 +114,8 @@ def _import(files: tuple[str, ...], into: str, items: str | None, scale: str | N
     NAME=PATH names the rater where rows do not. All is taken in, or nothing.
     """
     suffix = Path(into).suffix
-    if suffix.casefold() not in (".jsonl", ".csv"):
-        expected = "a name that ends in .jsonl or .csv"
-        raise OptionError(where=f"--into {into}", expected=expected, found=repr(suffix))
+    known = suffix.casefold() in (".jsonl", ".csv")
+    require(known, f"--into {into}", "a name that ends in .jsonl or .csv", repr(suffix))
     kept = read(into)[0] if Path(into).exists() else []
     ratings, again = combined([*kept, *read_ratings(files, scale, allow_missing)])
     if items is not None:

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import click
 
 from dsteval.cli.commands.rate_files import read_ratings
-from dsteval.cli.options import OneOf, coverage_options, form_option, input_options, slot_list
+from dsteval.cli.options import OneOf, coverage_options, form_option, input_options, interval_settings, slot_list
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import systems
-from dsteval.errors import OptionError
+from dsteval.errors import require
 from dsteval.pipeline.run import Settings
 from dsteval.rating import charts
 from dsteval.rating.agreement import agree
@@ -52,8 +52,8 @@ def _ratings_options(command: F) -> F:
 
 def _intervals(options: dict[str, Any]) -> Intervals:
     """The intervals asked for, taken out of a command's options."""
-    level, none, resamples, seed = (options.pop(name) for name in ("ci", "no_ci", "resamples", "seed"))
-    return Intervals(None if none else level, resamples, seed)
+    given = {name: options.pop(name) for name in ("ci", "no_ci", "resamples", "seed")}
+    return Intervals.of_settings(interval_settings(given))
 
 
 def check_seed(seed: int) -> None:
@@ -79,8 +79,7 @@ def agree_command(
 ) -> None:
     """Krippendorff's alpha, Fleiss' and Cohen's kappa, each rater's bias, and the items that divide raters."""
     check_places("out")
-    if worst < 0:
-        raise OptionError(where="--worst", expected="0 or more", found=str(worst))
+    require(worst >= 0, "--worst", "0 or more", worst)
     ratings = table(read_ratings(files, scale, allow_missing))
     found = agree(ratings, level, _intervals(options), worst)
     emit(agreement_tables(found), {"schema": SCHEMA, "agreement": found.to_dict()}, form, out, remarks=found.notes)
@@ -122,13 +121,10 @@ def correlate_command(
 ) -> None:
     """Correlate metrics of the conversations in FILE with their ratings; items are dialogues of FILE."""
     check_places("out", "chart")
-    if folds < 2:
-        raise OptionError(where="--folds", expected="2 or more", found=str(folds))
-    if typed("folds") and not fit:
-        raise OptionError(where="--folds", expected="--fit, whose lambda is cross-validated", found="none")
+    require(folds >= 2, "--folds", "2 or more", folds)
+    require(fit or not typed("folds"), "--folds", "--fit, whose lambda is cross-validated", "none")
     if chart is not None:
-        if not fit:
-            raise OptionError(where="--chart", expected="--fit, whose curve it shows", found="none")
+        require(fit, "--chart", "--fit, whose curve it shows", "none")
         charts.check(chart)
     intervals = _intervals(options)
     result = _scored(file, metrics or ("JGA", "FGA@0.5"), **options)
@@ -142,12 +138,12 @@ def correlate_command(
         fit=fit,
         folds=folds,
     )
-    best = found.best_lambda
-    if typed("folds") and best is not None and 0 < len(best.folds) < folds:  # the default takes as many as go
-        expected = f"at most {len(best.folds)}, the conversations there are"
-        raise OptionError(where="--folds", expected=expected, found=str(folds))
-    if chart is not None and best is not None:
-        charts.save(best, chart)
+    if (best := found.best_lambda) is not None:
+        most = len(best.folds) or folds
+        expected = f"at most {most}, the conversations there are"
+        require(most >= folds or not typed("folds"), "--folds", expected, folds)  # the default is for all that go
+        if chart is not None:
+            charts.save(best, chart)
     document = {"schema": SCHEMA, "correlations": found.to_dict()}
     emit(correlation_tables(found), document, form, out, remarks=found.notes)
 
@@ -190,8 +186,7 @@ def plan_command(
 
     check_seed(options["seed"])
     check_places("out")
-    if options["repetitions"] < 100:
-        raise OptionError(where="--repetitions", expected="100 or more", found=str(options["repetitions"]))
+    require(options["repetitions"] >= 100, "--repetitions", "100 or more", options["repetitions"])
     correlations = taken("r1", "r2", "r12")
     crowd = Crowd(**taken(*(field.name for field in fields(Crowd))))
     test, simulation = taken("agreement", "alpha", "power"), taken("repetitions", "seed")
@@ -199,8 +194,7 @@ def plan_command(
     _check_one_study((file, true_lambda), tuple(correlations.values()))
     if file is not None and true_lambda is not None:
         result = _scored(file, ["FGA@0.5"], **options)
-        if "FGA@0.5" not in result.counts:
-            raise OptionError(where=file, expected="FGA of its conversations", found=result["FGA@0.5"].why)
+        require("FGA@0.5" in result.counts, file, "FGA of its conversations", result["FGA@0.5"].why)
         metric, counts = result.metrics["FGA@0.5"], result.counts["FGA@0.5"]
         lambda_plan = plan_lambda(
             metric, counts, true_lambda, raters=raters, factor=factor, crowd=crowd, **simulation
@@ -215,11 +209,9 @@ def plan_command(
 def _check_one_study(by_lambda: Sequence[object], by_correlations: Sequence[object]) -> None:
     """Raise OptionError unless one study is described: by a FILE and its lambda, or by three correlations."""
     one, other = ([value is not None for value in study] for study in (by_lambda, by_correlations))
-    if (all(one) and not any(other)) or (all(other) and not any(one)):
-        return
+    either = (all(one) and not any(other)) or (all(other) and not any(one))
     found = "something of both" if any(one) and any(other) else "not all of either"
-    expected = "--r1, --r2 and --r12, or a FILE with --true-lambda"
-    raise OptionError(where="rate plan", expected=expected, found=found)
+    require(either, "rate plan", "--r1, --r2 and --r12, or a FILE with --true-lambda", found)
 
 
 def _scored(
@@ -228,6 +220,5 @@ def _scored(
     """The one system of a FILE. Raises OptionError for a saved result of several."""
     given: Settings = {"slots": slot_list(slots), **settings, "ci": None}  # type: ignore[typeddict-item]
     found = systems([file], ref, protocol, metrics, (), given)
-    if len(found) != 1:
-        raise OptionError(where=file, expected="one system", found=", ".join(one.name for one in found))
+    require(len(found) == 1, file, "one system", ", ".join(one.name for one in found))
     return found[0]
