@@ -16,11 +16,10 @@ from dsteval.errors import OptionError, ReadError, require, unknown
 from dsteval.metrics import parse
 from dsteval.metrics.base import Array
 from dsteval.rating.fitting import LambdaFit, fit_lambda
-from dsteval.rating.pairs import RatedPairs, paired, unit_resamples
+from dsteval.rating.pairs import RatedPairs, bounds, paired, unit_resamples
 from dsteval.rating.ratings import Ratings
 from dsteval.results.result import Result, or_none
 from dsteval.stats.agreement import COEFFICIENTS, steiger, williams
-from dsteval.stats.bootstrap import percentile
 from dsteval.stats.intervals import Intervals
 
 __all__ = ["Coefficient", "CoefficientDifference", "Correlations", "correlate"]
@@ -137,26 +136,19 @@ class _Correlator:
 
     @cached_property
     def drawn(self) -> dict[str, Array]:
-        """Each metric's coefficient in every resample, all over the same draws; empty without intervals."""
-        if self.intervals.level is None or self.pairs.groups < 2:
-            return {}
+        """Each metric's coefficient in every resample, all over the same draws."""
         rows = [
             [self._at(values, rating, weight) for values in self.scores.values()]
             for rating, weight in unit_resamples(self.pairs, self.intervals)
         ]
-        return dict(zip(self.scores, np.array(rows).T, strict=True))
+        drawn = np.array(rows).reshape(len(rows), len(self.scores))
+        return dict(zip(self.scores, drawn.T, strict=True))
 
     def _at(self, values: Array, rating: Array, weight: Array) -> float:
         """The coefficient over the conversations in which the metric is defined."""
         paired_values = values[self.pairs.row]
         kept = ~np.isnan(paired_values)
         return COEFFICIENTS[self.coefficient](paired_values[kept], rating[kept], weight[kept])
-
-    def _interval(self, drawn: Array | None) -> tuple[float | None, float | None, int]:
-        if drawn is None or self.intervals.level is None:
-            return None, None, 0
-        found = percentile(drawn, self.intervals.level)
-        return or_none(found.low), or_none(found.high), found.dropped
 
     def coefficient_of(self, metric: str) -> Coefficient:
         values = self.scores[metric]
@@ -166,7 +158,7 @@ class _Correlator:
             flat = len(np.unique(defined)) < 2
             why = "the metric has one value in all conversations" if flat else "ratings do not allow it"
             return Coefficient(metric, None, None, None, len(defined), why=why)
-        low, high, dropped = self._interval(self.drawn.get(metric))
+        low, high, dropped = bounds(self.drawn[metric], self.intervals)
         return Coefficient(metric, value, low, high, len(defined), dropped)
 
     def difference(self, a: str, b: str) -> CoefficientDifference:
@@ -182,8 +174,8 @@ class _Correlator:
         r_ab = between(sign_a * self.scores[a][both], sign_b * self.scores[b][both], None)
         # Where only one of them is defined, their own draws are not over the same conversations.
         alike = np.array_equal(defined_a, defined_b)
-        drawn = sign_a * self.drawn[a] - sign_b * self.drawn[b] if self.drawn and alike else None
-        low, high, _ = self._interval(drawn)
+        drawn = sign_a * self.drawn[a] - sign_b * self.drawn[b] if alike else np.zeros(0)
+        low, high, _ = bounds(drawn, self.intervals)
         why = self._no_test(r_a, r_b, r_ab)
         t = p = z = p_steiger = None
         if not why:

@@ -11,10 +11,9 @@ import numpy as np
 
 from dsteval.errors import MetricError
 from dsteval.metrics.base import Array, Counts, Metric
-from dsteval.rating.pairs import RatedPairs, Resample, resamples
+from dsteval.rating.pairs import RatedPairs, Resample, bounds, resamples
 from dsteval.results.result import finite, or_none
 from dsteval.stats.agreement import pearson
-from dsteval.stats.bootstrap import percentile
 from dsteval.stats.intervals import Intervals
 
 __all__ = ["LambdaFit", "best", "correlations", "fit_lambda", "lambdas", "scores"]
@@ -63,9 +62,8 @@ def best(curves: Array, drawn: Resample) -> Array:
     return np.where(none, -1, np.argmax(np.where(np.isnan(r), -2.0, r), axis=1))
 
 
-CurvePoint = TypedDict(
-    "CurvePoint", {"lambda": float, "r": float | None, "low": float | None, "high": float | None}
-)
+_Number = float | None
+CurvePoint = TypedDict("CurvePoint", {"lambda": float, "r": _Number, "low": _Number, "high": _Number})
 
 
 @dataclass(frozen=True)
@@ -122,12 +120,11 @@ def fit_lambda(
     if at is None:
         raise MetricError("r is undefined at every lambda: ratings or scores do not vary")
     value = _refined(metric, counts, pairs, numbers, at)
-    places = np.array([], dtype=int)
+    drawn = (best(curves, block) for block in resamples(pairs.centred(), intervals))
+    places = np.concatenate([np.zeros(0, int), *drawn])
     low = high = None
-    if intervals.level is not None and pairs.groups > 1:
-        places = np.concatenate([best(curves, block) for block in resamples(pairs.centred(), intervals)])
-        if (places >= 0).sum() > 1:
-            low, high = outer_ends(numbers, places, (1 - intervals.level) / 2)
+    if intervals.level is not None and (places >= 0).sum() > 1:
+        low, high = outer_ends(numbers, places, (1 - intervals.level) / 2)
     chosen, held_out = _cross_validated(numbers, curves, pairs, folds, intervals.seed)
     return LambdaFit(
         variant=dict(metric.given).get("variant", "official"),
@@ -206,13 +203,9 @@ def _cross_validated(
 
 def _curve(metric: Metric, counts: Counts, pairs: RatedPairs, intervals: Intervals) -> Iterator[CurvePoint]:
     curves = scores(metric, counts, SHOWN)
-    low: Sequence[float | None] = [None] * len(SHOWN)
-    high = low
-    if intervals.level is not None and pairs.groups > 1:
-        centred = curves - curves.mean(axis=1, keepdims=True)
-        drawn = np.concatenate([correlations(centred, *block) for block in resamples(pairs.centred(), intervals)])
-        found = [percentile(values, intervals.level) for values in drawn.T]
-        low, high = [or_none(one.low) for one in found], [or_none(one.high) for one in found]
-    for place, number in enumerate(SHOWN):
-        r = or_none(_r(pairs, curves[place]))
-        yield {"lambda": number, "r": r, "low": low[place], "high": high[place]}
+    centred = curves - curves.mean(axis=1, keepdims=True)
+    blocks = (correlations(centred, *block) for block in resamples(pairs.centred(), intervals))
+    drawn = np.concatenate([np.zeros((0, len(SHOWN))), *blocks])
+    for number, curve, values in zip(SHOWN, curves, drawn.T, strict=True):
+        low, high, _ = bounds(values, intervals)
+        yield {"lambda": number, "r": or_none(_r(pairs, curve)), "low": low, "high": high}

@@ -11,10 +11,11 @@ import numpy as np
 from dsteval.errors import OptionError, unknown
 from dsteval.metrics.base import Array
 from dsteval.rating.ratings import Ratings
-from dsteval.stats.bootstrap import draws
+from dsteval.results.result import or_none
+from dsteval.stats.bootstrap import draws, percentile
 from dsteval.stats.intervals import Intervals
 
-__all__ = ["AGAINST", "RatedPairs", "Resample", "paired", "resamples", "unit_resamples"]
+__all__ = ["AGAINST", "RatedPairs", "Resample", "bounds", "paired", "resamples", "unit_resamples"]
 
 AGAINST = ("mean", "each")
 """A conversation against the mean of its ratings, or against each of them."""
@@ -107,8 +108,19 @@ def unit_resamples(pairs: RatedPairs, intervals: Intervals) -> Iterator[tuple[Ar
                 yield pairs.rating, weight[pairs.row] * (said @ times)
 
 
+def bounds(drawn: Array, intervals: Intervals) -> tuple[float | None, float | None, int]:
+    """The interval of resampled values, None where there is none, and how many of them are undefined."""
+    found = percentile(drawn, intervals.level or 0.95)  # without a level nothing was drawn
+    return or_none(found.low), or_none(found.high), found.dropped
+
+
 def _draws(pairs: RatedPairs, intervals: Intervals) -> Iterator[tuple[Array, Array]]:
-    """How often each group and each rater is drawn [rows, groups], [rows, raters]; a single rater always once."""
+    """How often each group and each rater is drawn [rows, groups], [rows, raters]; a single rater always once.
+
+    Nothing where no intervals are asked for, or there is a single group.
+    """
+    if intervals.level is None or pairs.groups < 2:
+        return
     raters, number = pairs.values.shape[1], intervals.resamples
     drawn = list(draws(raters, number, (intervals.seed + 1) % 2**64)) if raters > 1 else [np.ones((number, 1))]
     drawn_raters = np.concatenate(drawn).astype(float)
