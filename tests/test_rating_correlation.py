@@ -226,9 +226,9 @@ def test_a_plan_finds_the_power_that_simulation_gives() -> None:
     [
         ((0.3, 0.3, 0.5), {}, "two different"),
         ((0.9, -0.9, 0.9), {}, "that can be together"),
-        ((0.3, 0.4, 0.5), {"others": [3]}, "--agreement"),
-        ((0.3, 0.4, 0.5), {"raters": 0}, "--raters"),
-        ((0.3, 0.4, 0.5), {"power": 1}, "--power"),
+        ((0.3, 0.4, 0.5), {"others": [3]}, "^agreement"),
+        ((0.3, 0.4, 0.5), {"raters": 0}, "^raters"),
+        ((0.3, 0.4, 0.5), {"power": 1}, "^power"),
     ],
 )
 def test_plans_that_cannot_be(numbers: tuple[float, float, float], options: dict[str, int], message: str) -> None:

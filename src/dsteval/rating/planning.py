@@ -19,16 +19,7 @@ from dsteval.stats.agreement import pearson, williams
 from dsteval.stats.bootstrap import rows_at_once
 from dsteval.stats.power import check_share
 
-__all__ = [
-    "Crowd",
-    "LambdaNeed",
-    "LambdaPlan",
-    "MetricNeed",
-    "MetricPlan",
-    "plan_lambda",
-    "plan_metrics",
-    "simulated",
-]
+__all__ = ["Crowd", "LambdaPlan", "MetricPlan", "plan_lambda", "plan_metrics", "simulated"]
 
 SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600)
 _MOST = 10**6
@@ -215,7 +206,6 @@ def plan_lambda(
     raters: Sequence[int] = (11,),
     factor: float = 4.0,
     crowd: Crowd | None = None,
-    sizes: Sequence[int] = SIZES,
     repetitions: int = 400,
     seed: int = 12345,
 ) -> LambdaPlan:
@@ -237,7 +227,7 @@ def plan_lambda(
     for number in raters:
         require(number >= 1, "--raters", "1 or more", number)
         needed[number] = None
-        for size in sizes:
+        for size in SIZES:
             random = np.random.Generator(np.random.PCG64([seed, number, size]))
             places, r = [], []
             for folded, r_true in _studies(true_curve, size, number, crowd, repetitions, random):

@@ -18,18 +18,7 @@ from dsteval.errors import OptionError, Problems, ReadError, first_few, require
 from dsteval.metrics.base import Array
 from dsteval.readers import Source
 
-__all__ = [
-    "Missing",
-    "Rating",
-    "Ratings",
-    "Scale",
-    "combined",
-    "csv_text",
-    "parse_scale",
-    "read",
-    "table",
-    "written",
-]
+__all__ = ["Rating", "Ratings", "combined", "csv_text", "parse_scale", "read", "table", "written"]
 
 
 class Rating(msgspec.Struct, frozen=True, omit_defaults=True):

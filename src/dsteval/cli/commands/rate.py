@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dsteval import readers
-from dsteval.cli.commands.rate_files import check_target, hand_out, read_ratings, write
-from dsteval.cli.commands.rate_studies import SEED, agree_command, check_seed, correlate_command, plan_command
+from dsteval.cli.commands.rate_studies import (
+    SEED,
+    agree_command,
+    check_seed,
+    correlate_command,
+    plan_command,
+    read_ratings,
+)
 from dsteval.cli.options import OneOf, coverage_options, input_options, open_named, open_shown, say, slot_list
-from dsteval.cli.path_checks import check_places
+from dsteval.cli.output_files import replaced
+from dsteval.cli.path_checks import check_inputs, check_places
 from dsteval.cli.systems import check_predictions, opened
 from dsteval.dialogue import Dialogue
-from dsteval.errors import require
+from dsteval.errors import OptionError, first_few, require
 from dsteval.pipeline.inputs import check_names, system_name
 from dsteval.pipeline.run import Run
 from dsteval.rating.ratings import combined, csv_text, read, table, written
 from dsteval.rating.sampling import STRATA, SampleItem, draw, pool
+from dsteval.rating.texts import check_sides, file_name, sheet, text_of
 from dsteval.readers.jsonl_writer import lines
 
 __all__ = ["command"]
@@ -76,9 +85,9 @@ def _sample(
     check_names(names, "FILE")
     check_seed(seed)
     drawn = draw(pools, size, seed, strata, blind)
-    write("--out", out, b"".join(lines(drawn.dialogues)))
+    _write("--out", out, b"".join(lines(drawn.dialogues)))
     if key is not None:
-        write("--key", key, csv_text(SampleItem._fields, drawn.items).encode())
+        _write("--key", key, csv_text(SampleItem._fields, drawn.items).encode())
     if strata:
         for stratum, (at_hand, number) in drawn.strata.items():
             click.echo(f"{stratum}: {number} of {at_hand}", err=True)
@@ -96,9 +105,9 @@ def _export(items: str, target: str, format: str | None, rater: str) -> None:
     A name that ends in .csv gets a row for each conversation with an empty rating; any other becomes a folder with
     one text file each, in the form of the FGA paper's study.
     """
-    check_target(target)
+    _check_target(target)
     dialogues = _dialogues(items, format)
-    hand_out(dialogues, target, rater)
+    _hand_out(dialogues, target, rater)
     click.echo(f"{target}: {len(dialogues)} conversations written", err=True)
 
 
@@ -117,12 +126,12 @@ def _import(files: tuple[str, ...], into: str, items: str | None, scale: str | N
     known = suffix.casefold() in (".jsonl", ".csv")
     require(known, f"--into {into}", "a name that ends in .jsonl or .csv", repr(suffix))
     kept = read(into)[0] if Path(into).exists() else []
-    ratings, again = combined([*kept, *read_ratings(files, scale, allow_missing)])
+    ratings, again = combined([*kept, *read_ratings(files, scale=scale, allow_missing=allow_missing)])
     if items is not None:
         table(ratings).of([one.id for one in _dialogues(items, None)])
     added = len(ratings) - len(kept)
     if added:
-        write("--into", into, written(ratings, into))
+        _write("--into", into, written(ratings, into))
     click.echo(f"{into}: {added} ratings added, {again} there already, {len(ratings)} in all", err=True)
 
 
@@ -130,3 +139,56 @@ def _dialogues(path: str, format: str | None) -> list[Dialogue]:
     source = open_shown(path)
     say(source, format)
     return list(readers.read(source, "pred", format))
+
+
+def _write(option: str, path: str, data: bytes) -> None:
+    """Write a file. Raises OptionError, which names the ``option``, where that cannot be done."""
+    with replaced(path, option) as file:
+        file.write(data)
+
+
+def _check_target(target: str) -> None:
+    """Raise OptionError where OUT is what is exported, or cannot be written."""
+    if _is_sheet(target):
+        check_places("target")
+    elif Path(target).is_dir():
+        check_inputs("target")
+
+
+def _hand_out(dialogues: Sequence[Dialogue], target: str, rater: str) -> None:
+    """Write conversations as a CSV, or into a folder. Raises OptionError for one that holds something else."""
+    folder = Path(target)
+    if _is_sheet(target):
+        for dialogue in dialogues:  # raters judge a prediction by the reference, as the texts show both
+            check_sides(dialogue)
+        texts = {folder: sheet(dialogues, rater)}
+    else:
+        texts = {folder / file_name(dialogue): text_of(dialogue) for dialogue in dialogues}
+        _check_folder(target, texts)
+    for path, text in texts.items():  # all of them, before the first is written
+        if path.is_file() and path.read_bytes() != text.encode():
+            raise OptionError(
+                where=f"OUT {path}",
+                expected="a new file",
+                found="one with other content, which may be a rater's",
+                remedy="Name another, or remove it if nobody needs it.",
+            )
+    for path, text in texts.items():
+        _write("OUT", str(path), text.encode())
+
+
+def _check_folder(target: str, texts: Collection[Path]) -> None:
+    """Raise OptionError for what is no folder, or holds other files."""
+    folder = Path(target)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        others = sorted(path.name for path in folder.iterdir() if path not in texts)
+    except OSError as error:
+        raise OptionError(where=target, expected="a folder", found=error.strerror or str(error)) from None
+    if others:
+        expected = "a folder of its own, for a folder is read as a whole"
+        raise OptionError(where=target, expected=expected, found=f"other files in it ({first_few(others)})")
+
+
+def _is_sheet(target: str) -> bool:
+    return Path(target).suffix.casefold() == ".csv"

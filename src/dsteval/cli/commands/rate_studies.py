@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
 
-from dsteval.cli.commands.rate_files import read_ratings
-from dsteval.cli.options import OneOf, coverage_options, form_option, input_options, interval_settings, slot_list
+from dsteval.cli.options import (
+    OneOf,
+    coverage_options,
+    form_option,
+    input_options,
+    interval_settings,
+    open_named,
+    slot_list,
+)
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import systems
-from dsteval.errors import require
+from dsteval.errors import ReadError, first_few, require
 from dsteval.pipeline.run import Settings
 from dsteval.rating import charts
 from dsteval.rating.agreement import agree
 from dsteval.rating.correlation import correlate
 from dsteval.rating.pairs import AGAINST
 from dsteval.rating.planning import Crowd, plan_lambda, plan_metrics
-from dsteval.rating.ratings import table
+from dsteval.rating.ratings import Rating, parse_scale, read, table
 from dsteval.rating.sampling import read_key
 from dsteval.render.rating import agreement_tables, correlation_tables, lambda_plan_tables, metric_plan_tables
 from dsteval.results.result import SCHEMA, Result
 from dsteval.stats.agreement import COEFFICIENTS, LEVELS
 from dsteval.stats.intervals import Intervals
 
-__all__ = ["SEED", "agree_command", "check_seed", "correlate_command", "plan_command"]
+__all__ = ["SEED", "agree_command", "check_seed", "correlate_command", "plan_command", "read_ratings"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,10 +56,30 @@ def _ratings_options(command: F) -> F:
     return command
 
 
+def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Some options, taken out of a command's: what is left is for the reading of FILE."""
+    return {name: options.pop(name) for name in names}
+
+
 def _intervals(options: dict[str, Any]) -> Intervals:
-    """The intervals asked for, taken out of a command's options."""
-    given = {name: options.pop(name) for name in ("ci", "no_ci", "resamples", "seed")}
-    return Intervals.of_settings(interval_settings(given))
+    return Intervals.of_settings(interval_settings(_taken(options, "ci", "no_ci", "resamples", "seed")))
+
+
+def read_ratings(files: Sequence[str], *, scale: str | None, allow_missing: bool) -> list[Rating]:
+    """The ratings of all files. Raises ReadError for rows without a rating, unless they are allowed."""
+    limits = None if scale is None else parse_scale(scale)
+    ratings: list[Rating] = []
+    for name, path in map(open_named, files):
+        rated, missing = read(path, name or "", limits)
+        ratings += rated
+        if missing:
+            extent = f"{len(missing)} of {len(missing) + len(rated)} rows"
+            items = first_few(dict.fromkeys(one.item for one in missing))
+            if not allow_missing:
+                extent, remedy = f"{extent}; {items}", "Fill them, or leave them out with --allow-missing."
+                raise ReadError(where=path, expected="a rating", found="none", extent=extent, remedy=remedy)
+            click.echo(f"{path}: {extent} without a rating left out ({items})", err=True)
+    return ratings
 
 
 def check_seed(seed: int) -> None:
@@ -68,19 +94,12 @@ def check_seed(seed: int) -> None:
 @_ratings_options
 @form_option
 def agree_command(
-    files: tuple[str, ...],
-    level: str,
-    worst: int,
-    scale: str | None,
-    allow_missing: bool,
-    form: str | None,
-    out: str | None,
-    **options: Any,
+    files: tuple[str, ...], level: str, worst: int, form: str | None, out: str | None, **options: Any
 ) -> None:
     """Krippendorff's alpha, Fleiss' and Cohen's kappa, each rater's bias, and the items that divide raters."""
     check_places("out")
     require(worst >= 0, "--worst", "0 or more", worst)
-    ratings = table(read_ratings(files, scale, allow_missing))
+    ratings = table(read_ratings(files, **_taken(options, "scale", "allow_missing")))
     found = agree(ratings, level, _intervals(options), worst)
     emit(agreement_tables(found), {"schema": SCHEMA, "agreement": found.to_dict()}, form, out, remarks=found.notes)
 
@@ -107,14 +126,10 @@ def correlate_command(
     file: str,
     rated: tuple[str, ...],
     metrics: tuple[str, ...],
-    coefficient: str,
-    against: str,
     key: str | None,
     fit: bool,
     folds: int,
     chart: str | None,
-    scale: str | None,
-    allow_missing: bool,
     form: str | None,
     out: str | None,
     **options: Any,
@@ -126,17 +141,13 @@ def correlate_command(
     if chart is not None:
         require(fit, "--chart", "--fit, whose curve it shows", "none")
         charts.check(chart)
-    intervals = _intervals(options)
+    intervals, coefficient = _intervals(options), _taken(options, "coefficient", "against")
+    reading = _taken(options, "scale", "allow_missing")
     result = _scored(file, metrics or ("JGA", "FGA@0.5"), **options)
+    ratings = table(read_ratings(rated, **reading))
+    dialogues = None if key is None else read_key(key)
     found = correlate(
-        result,
-        table(read_ratings(rated, scale, allow_missing)),
-        coefficient=coefficient,
-        against=against,
-        intervals=intervals,
-        dialogues=None if key is None else read_key(key),
-        fit=fit,
-        folds=folds,
+        result, ratings, **coefficient, intervals=intervals, dialogues=dialogues, fit=fit, folds=folds
     )
     if (best := found.best_lambda) is not None:
         most = len(best.folds) or folds
@@ -180,16 +191,12 @@ def plan_command(
     **options: Any,
 ) -> None:
     """How many conversations tell two metrics apart (--r1 --r2 --r12), or find a lambda (FILE --true-lambda)."""
-
-    def taken(*names: str) -> dict[str, Any]:
-        return {name: options.pop(name) for name in names}
-
     check_seed(options["seed"])
     check_places("out")
     require(options["repetitions"] >= 100, "--repetitions", "100 or more", options["repetitions"])
-    correlations = taken("r1", "r2", "r12")
-    crowd = Crowd(**taken(*(field.name for field in fields(Crowd))))
-    test, simulation = taken("agreement", "alpha", "power"), taken("repetitions", "seed")
+    correlations, simulation = _taken(options, "r1", "r2", "r12"), _taken(options, "repetitions", "seed")
+    test = _taken(options, "agreement", "alpha", "power")
+    crowd = Crowd(**_taken(options, "share", "slope", "noise", "bias"))
     raters = raters or (11,)
     _check_one_study((file, true_lambda), tuple(correlations.values()))
     if file is not None and true_lambda is not None:
