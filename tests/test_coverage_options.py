@@ -10,7 +10,7 @@ import dsteval
 from commandline import run
 from dsteval import readers
 from dsteval.dialogue import Dialogue, Side
-from dsteval.readers import Options, Reader, Source
+from dsteval.readers import Options, Reader, Sign, Source
 from native import FORMATS, counted, done, files, refusal, system, written
 
 SCHEMA = [
@@ -158,8 +158,8 @@ class _Twin(Reader):
     about = "fits whatever has gt and pr"
     sides = "both"
 
-    def sniff(self, source: Source) -> str:
-        return "a look-alike" if "gt" in str(source.first_record) else ""
+    def sniff(self, source: Source) -> Sign | None:
+        return Sign("a look-alike") if "gt" in str(source.first_record) else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         raise NotImplementedError

@@ -14,7 +14,7 @@ from dsteval import readers
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import ReadError
 from dsteval.protocols import model as protocol
-from dsteval.readers import Options, Reader, Source
+from dsteval.readers import Options, Reader, Sign, Source
 from dsteval.readers.jsonl_writer import lines
 from native import FORMATS, counted, done, files, items, read, refusal, system, written
 from native_samples import SAMPLES
@@ -285,8 +285,8 @@ class _Midway(Reader):
     about = "fails after its second dialogue"
     sides = "one"
 
-    def sniff(self, source: Source) -> str:
-        return "it says so" if source.data.startswith(b"midway") else ""
+    def sniff(self, source: Source) -> Sign | None:
+        return Sign("it says so") if source.data.startswith(b"midway") else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         yield from (Dialogue(name, [Turn(0, pred=[("hotel-area", "north")])] * 2000) for name in "ab")

@@ -6,18 +6,18 @@ The registry walks this folder; others add readers by entry points of the group 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 
 from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.readers import formats
-from dsteval.readers.base import Options, Reader
+from dsteval.readers.base import Options, Reader, Sign, Sureness
 from dsteval.readers.source import Source
 from dsteval.registry import Registry, instances
 
-__all__ = ["Detected", "Options", "Reader", "Source", "detect", "find", "names", "read"]
+__all__ = ["Detected", "Options", "Reader", "Sign", "Source", "Sureness", "detect", "find", "names", "read"]
 
 
 READERS: Registry[Reader] = Registry(
@@ -27,7 +27,10 @@ READERS: Registry[Reader] = Registry(
 
 @cache
 def _installed() -> dict[str, Reader]:
-    loaded = map(READERS.get, READERS.installed)
+    loaded = []
+    for name in READERS.installed:
+        with suppress(Exception):  # a package that is broken must not keep others from being read
+            loaded.append(READERS.get(name))
     return {reader.name: reader for reader in loaded if isinstance(reader, Reader)}
 
 
@@ -50,8 +53,8 @@ def not_too_deep(source: Source) -> Iterator[None]:
     try:
         yield
     except RecursionError:
-        found = "objects or lists nested too deep"
-        raise ReadError(where=source.name, expected="states of slots and values", found=found) from None
+        expected, found = "states of slots and values", "objects or lists nested too deep"
+        raise ReadError(where=source.name, expected=expected, found=found) from None
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,8 @@ def detect(source: Source) -> Detected:
 
 def _detect(source: Source) -> Detected:
     with not_too_deep(source):
-        found = [(part.name, _fits(part)) for part in source.parts]
-    fitting = {detected.reader.name: detected for _, fits in found for detected in fits}
+        fits_of_parts = [(part.name, _fits(part)) for part in source.parts]
+    fitting = {detected.reader.name: detected for _, fits in fits_of_parts for detected in fits}
     if not fitting:
         _check_empty(source)
         raise ReadError(
@@ -85,21 +88,21 @@ def _detect(source: Source) -> Detected:
             found=source.sample(),
             remedy="See dsteval list readers for what each looks like, and choose with --format.",
         )
+    chosen = next(iter(fitting.values()))
     if len(fitting) > 1:
         raise ReadError(
             where=source.name,
             expected="one format that fits",
             found=" and ".join(f"{name} ({detected.sign})" for name, detected in fitting.items()),
-            remedy=f"Say which with --format (of a reference --ref-format), for example {next(iter(fitting))}.",
+            remedy=f"Say which with --format (of a reference --ref-format), for example {chosen.reader.name}.",
         )
-    odd = [name for name, fits in found if not fits]
-    chosen = next(iter(fitting.values()))
-    if odd:
+    others = [name for name, fits in fits_of_parts if not fits]
+    if others:
         raise ReadError(
             where=source.name,
             expected=f"files in one format, {chosen.reader.name}",
-            found=f"{odd[0]!r}, which is not",
-            extent=f"{len(odd)} of {len(found)} files, {first_few(odd)}",
+            found=f"{others[0]!r}, which is not",
+            extent=f"{len(others)} of {len(fits_of_parts)} files, {first_few(others)}",
             remedy="Repair or move them, or name the files with a pattern such as 'FOLDER/*.json'.",
         )
     return chosen
@@ -109,42 +112,57 @@ def _check_empty(source: Source) -> None:
     """Say of JSON that holds nothing that it is empty."""
     part = source.parts[0]
     if part.kind in ("object", "list") and part.first_record is None:
-        found = "none" if not part.top else f"none in {len(part.top)} of {len(part.top)} dialogues"
+        found = f"none in {len(part.top)} of {len(part.top)} dialogues" if part.top else "none"
         raise ReadError(where=part.name, expected="at least one turn in an empty data set", found=found)
 
 
 def _fits(part: Source) -> list[Detected]:
+    """What a file is recognised as. Two of our own formats that fit are two, however sure each is; an installed
+    reader is asked where none of ours is sure, and wins if it is.
+    """
     # An odd or empty first record proves nothing: others are looked at before giving up.
     for _ in part.probe():
-        for readers in (READERS.bundled, _installed()):
-            fits = [Detected(reader, sign) for reader in readers.values() if (sign := reader.sniff(part))]
-            if fits:
-                return fits
+        fits = [(reader, sign) for reader in READERS.bundled.values() if (sign := reader.sniff(part)) is not None]
+        if all(sign.sureness == Sureness.GENERIC for _, sign in fits):
+            others = list(_asked(part))
+            sure = [(reader, sign) for reader, sign in others if sign.sureness > Sureness.GENERIC]
+            fits = sure or fits or others
+        if fits:
+            return [Detected(reader, sign.text) for reader, sign in fits]
     return []
 
 
+def _asked(part: Source) -> Iterator[tuple[Reader, Sign]]:
+    """The installed readers that recognise a file. One that breaks does not: ours are read with it or without."""
+    for reader in _installed().values():
+        sign = None
+        with suppress(Exception):
+            sign = reader.sniff(part)
+        if isinstance(sign, Sign):
+            yield reader, sign
+
+
 def read(
-    source: Source, side: Side, name: str | None = None, options: Options | None = None
+    source: Source, side: Side, format: str | None = None, options: Options | None = None
 ) -> Iterator[Dialogue]:
-    """The dialogues of a source; ``side`` says where a file with one side goes, ``name`` forces a format."""
+    """The dialogues of a source; ``side`` says where a file with one side goes, ``format`` forces a format."""
     options = options or Options()
-    reader = find(name) if name is not None else detect(source).reader
+    reader = find(format) if format is not None else detect(source).reader
     if options.ref_field and not reader.ref_fields:
-        able = [one for one in names() if find(one).ref_fields]
+        able = [name for name in names() if find(name).ref_fields]
         raise OptionError(
             where=f"{source.name}, --ref-field {options.ref_field}",
             expected=f"a format that holds several references ({', '.join(able)})",
             found=reader.name,
         )
-    kept: set[str] = set()
+    read_ids: set[str] = set()
     for part in source.parts:
         with not_too_deep(part):
-            held = 0
+            dialogue = None
             for dialogue in reader.read(part, side, options):
-                held += 1
                 if source.whole or source.includes(dialogue.id):
-                    kept.add(canonical_id(dialogue.id))
+                    read_ids.add(canonical_id(dialogue.id))
                     yield dialogue
-            if not held and source.whole:
+            if dialogue is None and source.whole:
                 raise ReadError(where=part.name, expected="at least one dialogue", found="none")
-    source.check_split(kept)
+    source.check_split(read_ids)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, NamedTuple, TypeGuard
 
-from dsteval.dialogue import Dialogue, Item, Items, Side, Turn, Value
+from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn, Value
 from dsteval.errors import Problems, ReadError
-from dsteval.readers.json_pairs import Pairs
+from dsteval.readers.json_pairs import DoubledObject
 from dsteval.readers.source import Source
 
 __all__ = [
@@ -17,10 +18,15 @@ __all__ = [
     "Grouped",
     "Options",
     "Reader",
+    "Sign",
+    "Sureness",
+    "are_texts",
     "by_number",
     "fields",
+    "first_double",
     "numbered",
     "one_sided",
+    "record_keys",
     "shown",
     "turn_number",
 ]
@@ -38,20 +44,33 @@ class Options:
         return (side,) if self.updates and side == "pred" else ()
 
 
-@dataclass(frozen=True)
+class Sureness(IntEnum):
+    """How much a sign says: a shape that other tools' files may have as well, or one tool's own marks."""
+
+    GENERIC = 1
+    SPECIFIC = 2
+
+
+class Sign(NamedTuple):
+    """The sign by which a source is recognised, in words, and how sure it is."""
+
+    text: str
+    sureness: Sureness = Sureness.SPECIFIC
+
+
 class Reader:
     """One format. ``sides`` is ``both`` where a file holds ref and pred together, else ``one``.
 
     ``ref_fields`` tells whether a file may hold several references, one of which ``--ref-field`` names.
     """
 
-    name: ClassVar[str]
-    about: ClassVar[str]
-    sides: ClassVar[str]
-    ref_fields: ClassVar[bool] = False
+    name: str
+    about: str
+    sides: str
+    ref_fields: bool = False
 
-    def sniff(self, source: Source) -> str:
-        """The sign by which the source is recognised as this format, or ``""``."""
+    def sniff(self, source: Source) -> Sign | None:
+        """The sign by which the source is recognised as this format, if there is one."""
         raise NotImplementedError
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
@@ -76,7 +95,6 @@ class _SlotNames(dict[str, str]):
 
 _DIGITS = 9  # of a turn's number; more is a key of another kind
 _TEXT = frozenset({str})
-_OBJECTS = (dict, Pairs, Mapping)
 
 
 class Flattener:
@@ -86,75 +104,72 @@ class Flattener:
         self.problems = Problems(source)
         self._names: dict[str, _SlotNames] = {}
 
+    def note(self, dialogue: str, turn: int | None, expected: str, value: object, slot: str = "") -> None:
+        """Note that something else was expected than this value."""
+        self.problems.add(dialogue, turn, slot=slot, expected=expected, found=shown(value))
+
+    def where(self, dialogue: str, turn: int | None = None) -> str:
+        """How messages call a dialogue, or one of its turns."""
+        place = f"{self.problems.source}, dialogue {dialogue!r}"
+        return place if turn is None else f"{place}, turn {turn}"
+
     def items(self, state: Any, dialogue: str, turn: int) -> Items:
         """The items of one state, in file order."""
         items: Items = []
-        if not isinstance(state, _OBJECTS):
-            expected = "a state, an object of slots"
-            self.problems.add(dialogue, turn, expected=expected, found=shown(state))
+        if type(state) is not dict and not isinstance(state, Mapping):
+            self.note(dialogue, turn, "a state, an object of slots", state)
             return items
-        for key, value in state if isinstance(state, Pairs) else state.items():
-            if type(key) is not str:
-                self.problems.add(dialogue, turn, expected="slots that are texts", found=shown(key))
-                continue
+        for key, value in state.items():
             kind = type(value)
-            if kind is str:
+            if type(key) is not str:
+                self.note(dialogue, turn, "slots that are texts", key)
+            elif kind is str:
                 items.append((key, value))
-            elif kind is dict:
-                names = self._names.get(key) or self._domain(key)
-                if _TEXT.issuperset(map(type, value.values())):
+            elif kind is dict or isinstance(value, Mapping):
+                names = self._names.get(key) or self._names.setdefault(key, _SlotNames(key))
+                if kind is dict and _TEXT.issuperset(map(type, value.values())):
                     items.extend(zip(map(names.__getitem__, value), value.values(), strict=True))
                 else:
-                    items.extend(self._values(names, value.items(), dialogue, turn))
-            elif isinstance(value, _OBJECTS):
-                pairs = value if isinstance(value, Pairs) else value.items()
-                items.extend(self._values(self._domain(key), pairs, dialogue, turn))
+                    items.extend(
+                        (names[slot], self.value(inner, dialogue, turn, names[slot]))
+                        for slot, inner in value.items()
+                    )
             else:
                 items.append((key, self.value(value, dialogue, turn, key)))
         return items
-
-    def _domain(self, domain: str) -> _SlotNames:
-        return self._names.setdefault(domain, _SlotNames(domain))
-
-    def _values(
-        self, names: _SlotNames, slots: Iterable[tuple[str, Any]], dialogue: str, turn: int
-    ) -> Iterator[Item]:
-        for slot, value in slots:
-            yield names[slot], self.value(value, dialogue, turn, names[slot])
 
     def utterance(self, value: Any, dialogue: str, turn: int) -> str | None:
         """What was said, or another text beside the states; null, or not there, is None."""
         if value is None or isinstance(value, str):
             return value
-        self.problems.add(dialogue, turn, expected="an utterance or an intent as text", found=shown(value))
+        self.note(dialogue, turn, "an utterance or an intent as text", value)
         return None
 
     def glued(self, texts: Any, dialogue: str, turn: int) -> Items:
         """The items of texts 'domain-slot-value', cut at the first two hyphens: a value keeps its own."""
         items: Items = []
         if not isinstance(texts, list):
-            self.problems.add(dialogue, turn, expected="a list of 'domain-slot-value'", found=shown(texts))
+            self.note(dialogue, turn, "a list of 'domain-slot-value'", texts)
             return items
         for text in texts:
             pieces = text.split("-", 2) if isinstance(text, str) else []
             if len(pieces) == 3:
                 items.append((f"{pieces[0]}-{pieces[1]}", pieces[2]))
             else:
-                self.problems.add(dialogue, turn, expected="texts 'domain-slot-value'", found=shown(text))
+                self.note(dialogue, turn, "texts 'domain-slot-value'", text)
         return items
 
     def value(self, value: Any, dialogue: str, turn: int, slot: str) -> Value:
         """One value: a text, a list of texts as a set of alternatives, null; an integer is read as its text."""
         if value is None or isinstance(value, str):
             return value
-        if isinstance(value, list | tuple | set | frozenset) and not isinstance(value, Pairs):
-            if isinstance(value, set | frozenset):
-                value = sorted(value, key=str)
-            # An empty list is kept as such: DSTC10's scorer tells it from a slot that is not there.
-            if all(isinstance(part, str) or _is_integer(part) for part in value):
-                return tuple(map(str, value))
-        elif _is_integer(value):
+        if isinstance(value, set | frozenset):
+            value = sorted(value, key=str)
+        if _is_integer(value):
             return str(value)
+        # An empty list is kept as such: DSTC10's scorer tells it from a slot that is not there.
+        if isinstance(value, list | tuple) and all(isinstance(part, str) or _is_integer(part) for part in value):
+            return tuple(map(str, value))
         self.problems.add(
             dialogue,
             turn,
@@ -165,6 +180,12 @@ class Flattener:
         )
         return None
 
+    def check_services(self, frames: list[Frame], dialogue: str, turn: int) -> None:
+        """Note a service that has two frames at one turn."""
+        twice = first_double([frame.service for frame in frames])
+        if twice is not None:
+            self.problems.add(dialogue, turn, expected="one frame a service", found=f"{shown(twice)} twice")
+
 
 def _is_integer(value: object) -> bool:
     # A number of a hundred digits is no value of a slot, and Python refuses to write out thousands.
@@ -173,7 +194,7 @@ def _is_integer(value: object) -> bool:
 
 def shown(value: object) -> str:
     """A value as JSON has it, cut short, for a message."""
-    if isinstance(value, Pairs):
+    if isinstance(value, DoubledObject):
         value = dict(value)
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
@@ -195,27 +216,44 @@ def turn_number(label: object) -> int | None:
     return label if isinstance(label, int) and _is_integer(label) and 0 <= label < 10**_DIGITS else None
 
 
+def first_double(names: list[str]) -> str | None:
+    """The first name that stands twice, if one does."""
+    return next((name for name in names if names.count(name) > 1), None)
+
+
+def are_texts(value: object) -> TypeGuard[list[str]]:
+    """Whether a value is a list of texts."""
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
 def fields(value: Any, where: str, *place: str) -> dict[str, Any]:
     """The fields of an object; of anything else none. Raises ReadError where one is named twice.
 
     ``place`` names fields that tell a dialogue and a turn, for the message.
     """
-    if isinstance(value, Pairs):
-        names = [name for name, _ in value]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            told = [repr(dict(value)[name]) for name in place if name in names and name != twice]
-            where = f"{where} (dialogue {', turn '.join(told)})" if told else where
-            raise ReadError(where=where, expected="each field once", found=f"{shown(twice)} twice")
-    return dict(value) if isinstance(value, _OBJECTS) else {}
+    if not isinstance(value, Mapping):
+        return {}
+    known = dict(value)
+    twice = first_double([name for name, _ in value.items()]) if isinstance(value, DoubledObject) else None
+    if twice is not None:
+        named = [repr(known[name]) for name in place if name in known and name != twice]
+        where = f"{where} (dialogue {', turn '.join(named)})" if named else where
+        raise ReadError(where=where, expected="each field once", found=f"{shown(twice)} twice")
+    return known
+
+
+def record_keys(source: Source, kind: str) -> frozenset[str]:
+    """The keys of the object that a source of that kind is recognised by; none where it is of another kind."""
+    record = source.first_record if source.kind == kind else None
+    return frozenset(record) if isinstance(record, dict) else frozenset()
 
 
 def numbered(value: Any, dialogue: str, problems: Problems) -> Iterator[tuple[int, Any]]:
     """The turns of an object that is keyed by turn; what is none, or has another key, is a problem."""
-    if not isinstance(value, _OBJECTS):
+    if not isinstance(value, Mapping):
         problems.add(dialogue, None, expected="an object of turns", found=shown(value))
         return
-    for label, turn in value if isinstance(value, Pairs) else value.items():
+    for label, turn in value.items():
         number = turn_number(label)
         if number is None:
             problems.add(dialogue, None, expected="turns keyed by number", found=f"the key {shown(label)}")
@@ -226,10 +264,7 @@ def numbered(value: Any, dialogue: str, problems: Problems) -> Iterator[tuple[in
 def one_sided(side: Side, number: int, items: Items, system: str | None = None, user: str | None = None) -> Turn:
     """A turn of a file with one side."""
     turn = Turn(number, system=system, user=user)
-    if side == "ref":
-        turn.ref = items
-    else:
-        turn.pred = items
+    setattr(turn, side, items)
     return turn
 
 
@@ -247,8 +282,8 @@ def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn
 class Grouped:
     """Gathers turns that a file lists one by one, and gives the dialogues in the order of their first turn."""
 
-    def __init__(self, flattener: Flattener) -> None:
-        self.flattener = flattener
+    def __init__(self, source: str) -> None:
+        self.flattener = Flattener(source)
         self.turns: dict[str, list[Turn]] = {}
         self.doubled: set[str] = set()
         self.total = 0
@@ -262,12 +297,14 @@ class Grouped:
             if items and len({slot for slot, _ in items}) < len(items):
                 self.doubled.add(dialogue)
 
-    def place(self, line: str, name: object, number: int | None, record: object, expected: str) -> str | None:
-        """The dialogue's name where a record has one and a turn number; otherwise a problem is noted."""
+    def place(
+        self, line: str, name: object, number: int | None, record: object, expected: str
+    ) -> tuple[str, int] | None:
+        """Dialogue and turn where a record has a name and a number; otherwise a problem is noted."""
         if _is_integer(name):
             name = str(name)
         if isinstance(name, str) and name.strip() and number is not None:
-            return name
+            return name, number
         self.total += 1
         self.flattener.problems.add("", None, line=line, expected=expected, found=shown(record))
         return None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsteval.dialogue import Items, Turn
-from dsteval.readers.base import Grouped, fields, shown, turn_number
-from dsteval.readers.json_pairs import Pairs
+from dsteval.dialogue import Items, Side, Turn
+from dsteval.readers.base import Flattener
+from dsteval.readers.json_format import JsonFormat
 
-__all__ = ["FIELDS", "add_listed", "add_turn", "span_items"]
+__all__ = ["FIELDS", "SpanFormat", "span_items"]
 
 FIELDS = ("bspn", "bspn_gen")
 """Where a turn holds the span of the reference and that of the prediction."""
@@ -39,7 +39,7 @@ def span_items(text: str) -> Items:
     >>> span_items("stars 3 [restaurant] name the people cafe")
     [('restaurant-name', 'the'), ('restaurant-people', 'cafe')]
     """
-    found: list[tuple[str, list[str]]] = []
+    spans: list[tuple[str, list[str]]] = []
     domain = ""
     value: list[str] = []
     for word in _words(text):
@@ -47,45 +47,25 @@ def span_items(text: str) -> Items:
             domain, value = word[1:-1], []
         elif domain and word in _SLOTS:
             value = []
-            found.append((f"{domain}-{word}", value))
+            spans.append((f"{domain}-{word}", value))
         else:
             value.append(word)
-    return [(slot, " ".join(value)) for slot, value in found]
+    return [(slot, " ".join(value)) for slot, value in spans]
 
 
-def add_turn(turns: Grouped, name: str, number: int, found: dict[str, Any]) -> None:
-    """Take in a turn by its two spans. A tracker may generate anything, but a reference that does not begin
+class SpanFormat(JsonFormat):
+    """A format whose turns hold two spans. A tracker may generate anything, but a reference that does not begin
     with a domain is another form of text, of which nothing would be left.
     """
-    flattener = turns.flattener
-    odd = next((key for key in FIELDS if not isinstance(found.get(key), str)), "")
-    if odd:
-        expected = f"a belief span as text in {odd}"
-        flattener.problems.add(name, number, expected=expected, found=shown(found.get(odd, found)))
-        turns.total += 1
-        return
-    ref, pred = (found[key] for key in FIELDS)
-    if not (_words(ref) or ["["])[0].startswith("["):
-        flattener.problems.add(
-            name, number, expected="a span that begins with a domain such as [hotel]", found=shown(ref)
-        )
-    user = flattener.utterance(found.get("user"), name, number)
-    turns.add(name, Turn(number, span_items(ref), span_items(pred), user=user))
 
-
-def add_listed(turns: Grouped, name: str, value: Any) -> None:
-    """Take in a dialogue that is a list of turns, each with its number in ``turn_num``."""
-    problems = turns.flattener.problems
-    turns.turns.setdefault(name, [])
-    if not isinstance(value, list) or isinstance(value, Pairs):
-        problems.add(name, None, expected="a list of turns", found=shown(value))
-        return
-    for position, record in enumerate(value):
-        found = fields(record, f"{problems.source}, dialogue {name!r}, turn {position}")
-        number = turn_number(found.get("turn_num"))
-        if number is None:
-            expected = "a turn with bspn, bspn_gen and a number as turn_num"
-            problems.add(name, position, expected=expected, found=shown(record))
-            turns.total += 1
-        else:
-            add_turn(turns, name, number, found)
+    def turn(self, record: dict[str, Any], name: str, number: int, side: Side, flattener: Flattener) -> Turn:
+        """One turn by its two spans."""
+        no_text = next((key for key in FIELDS if not isinstance(record.get(key), str)), None)
+        if no_text is not None:
+            flattener.note(name, number, f"a belief span as text in {no_text}", record.get(no_text, record))
+            return Turn(number)
+        ref, pred = (record[key] for key in FIELDS)
+        if not (_words(ref) or ["["])[0].startswith("["):
+            flattener.note(name, number, "a span that begins with a domain such as [hotel]", ref)
+        user = flattener.utterance(record.get("user"), name, number)
+        return Turn(number, span_items(ref), span_items(pred), user=user)

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path, PurePosixPath
 
 from dsteval.errors import ReadError, first_few
@@ -57,7 +58,7 @@ class Selection:
     without: list[str] = field(default_factory=list)
 
 
-def gather(path: str | Path) -> Gathered:
+def gather(path: str | PathLike[str]) -> Gathered:
     """The files behind a path, a pattern, or ``-``. Raises ReadError where there are none."""
     text = str(path)
     try:

@@ -15,8 +15,8 @@ import msgspec
 from dsteval.errors import ReadError
 
 __all__ = [
+    "DoubledObject",
     "JsonChunk",
-    "Pairs",
     "count_keys",
     "decode",
     "decode_pairs",
@@ -29,12 +29,23 @@ __all__ = [
 _NESTED = frozenset({dict, list})
 
 
-class Pairs(list[tuple[str, Any]]):
-    """A JSON object with its doubles, in file order."""
+class DoubledObject(dict[str, Any]):
+    """A JSON object that may name a key twice: ``items()`` has all pairs, everything else the last of a key."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self._pairs = pairs
+
+    def items(self) -> list[tuple[str, Any]]:  # type: ignore[override]
+        """All pairs, in file order."""
+        return self._pairs
+
+    def __repr__(self) -> str:
+        return repr(self._pairs)
 
 
 class JsonChunk(NamedTuple):
-    """A decoded piece of JSON and whether some object in it named a key twice; then objects are Pairs."""
+    """A decoded piece of JSON and whether some object in it named a key twice; then all are DoubledObjects."""
 
     value: Any
     doubled: bool
@@ -85,20 +96,20 @@ def decode(data: Any, where: str) -> JsonChunk:
 
 
 def decode_pairs(data: bytes) -> Any:
-    """Decode JSON with every object as Pairs, doubles kept."""
-    return json.loads(data, object_pairs_hook=Pairs)
+    """Decode JSON with every object as a DoubledObject."""
+    return json.loads(data, object_pairs_hook=DoubledObject)
 
 
 def plain(value: Any) -> Any:
-    """The value with every Pairs as a dictionary, for a look at its shape."""
-    if isinstance(value, Pairs):
-        return {key: plain(inner) for key, inner in value}
+    """The value with every object as a plain dictionary, for a look at its shape."""
+    if isinstance(value, DoubledObject):
+        return {key: plain(inner) for key, inner in value.items()}
     return [plain(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _has_double(value: Any) -> bool:
-    if isinstance(value, Pairs):
-        return len({key for key, _ in value}) < len(value) or any(_has_double(v) for _, v in value)
+    if isinstance(value, DoubledObject):
+        return len(value) < len(value.items()) or any(_has_double(inner) for _, inner in value.items())
     return isinstance(value, list) and any(map(_has_double, value))
 
 

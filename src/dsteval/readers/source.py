@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import hashlib
+import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
@@ -66,7 +67,7 @@ class Source:
         self.cache: dict[object, Any] = {}
 
     @classmethod
-    def open(cls, path: str | Path) -> Source:
+    def open(cls, path: str | PathLike[str]) -> Source:
         """A file, the files of a folder or an archive, those a pattern with * matches, or ``-``, standard input.
 
         ``.gz`` and ``.zip`` are unpacked. ``FOLDER/test`` or ``data.zip/test`` takes one split of a data set, by
@@ -187,6 +188,11 @@ class Source:
             self._check_names(expected)
         yield from top.items()
 
+    def dialogues(self) -> Iterator[tuple[str, JsonChunk]]:
+        """The members of the outermost object, each decoded, as ``members`` has them."""
+        for name, raw in self.members():
+            yield name, decode(raw, f"{self.name}, dialogue {name!r}")
+
     def records(self) -> Iterator[tuple[str, JsonChunk]]:
         """The members of the outermost list, or the JSON lines, each decoded, with its place for messages.
 
@@ -224,7 +230,7 @@ class Source:
             pairs = decode_pairs(self.data)
         except (UnicodeDecodeError, ValueError) as error:
             raise explain_failure(self.data, self.name, error) from None
-        names = Counter(name for name, _ in pairs)
+        names = Counter(name for name, _ in pairs.items())
         twice = [name for name, count in names.items() if count > 1]
         if twice:
             extent = f"{len(twice)} of {len(names)}, {first_few(twice)}"
@@ -274,6 +280,17 @@ class Source:
             raise ReadError(where=where, expected="UTF-8 text", found="other bytes") from None
         # Not splitlines: a form feed or a line separator inside an utterance ends no line of the file.
         return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+
+    def cells(self, expected: str, delimiter: str = ",", above: int = 0) -> Iterator[tuple[str, list[str]]]:
+        """The rows of a table below its first lines, each with its place. Raises ReadError for broken quoting."""
+        text = "\n".join(self.text_lines()[above:])
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        try:
+            for cells in rows:
+                yield f"line {rows.line_num + above}", cells
+        except csv.Error as error:
+            where = f"{self.name}, line {rows.line_num + above}"
+            raise ReadError(where=where, expected=expected, found=str(error)) from None
 
     def sample(self) -> str:
         """The beginning of the source, for a message."""

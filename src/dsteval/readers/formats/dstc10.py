@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dsteval.dialogue import Dialogue, Items, Side
+from dsteval.dialogue import Dialogue, Item, Side
 from dsteval.errors import ReadError
-from dsteval.readers.base import Flattener, Options, Reader, one_sided, shown
-from dsteval.readers.json_pairs import Pairs, decode
+from dsteval.readers.base import Flattener, Options, Reader, Sign, one_sided, record_keys
+from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
 __all__ = ["DSTC10"]
@@ -16,7 +16,7 @@ __all__ = ["DSTC10"]
 _DOMAINS = frozenset({"restaurant", "hotel", "attraction"})
 
 
-class _Dstc10(Reader):
+class _Dstc10Instances(Reader):
     """Reads [{domain: {"semi": {slot: [texts]}, "book": {...}}}, ...], each an instance of its own.
 
     The instances are not in the order of conversations, and nothing in the file tells which belong together:
@@ -27,13 +27,13 @@ class _Dstc10(Reader):
     about = "DSTC10 labels or entry: [{domain: {semi: {slot: [value]}, book: {...}}}, ...], by position"
     sides = "one"
 
-    def sniff(self, source: Source) -> str:
+    def sniff(self, source: Source) -> Sign | None:
         """A list of objects whose keys are restaurant, hotel or attraction, with semi or book inside."""
-        record = source.first_record
-        if source.kind != "list" or not isinstance(record, dict) or not record.keys() <= _DOMAINS:
-            return ""
-        parts = [part for domain in record.values() if isinstance(domain, dict) for part in domain]
-        return "objects of domains with 'semi' or 'book'" if set(parts) & {"semi", "book"} else ""
+        keys = record_keys(source, "list")
+        if not keys or not keys <= _DOMAINS:
+            return None
+        parts = {part for domain in source.first_record.values() if isinstance(domain, dict) for part in domain}
+        return Sign("objects of domains with 'semi' or 'book'") if parts & {"semi", "book"} else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each instance as a dialogue of one turn, named by its position from 0."""
@@ -49,20 +49,20 @@ class _Dstc10(Reader):
         flattener.problems.check(len(instances), "instances")
 
 
-def _pairs(value: Any, name: str, flattener: Flattener) -> Items:
-    if isinstance(value, dict | Pairs):
-        return list(value.items()) if isinstance(value, dict) else value
-    flattener.problems.add(name, 0, expected="an object of domains with semi and book", found=shown(value))
-    return []
+def _members(value: Any, name: str, flattener: Flattener) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return value.items()
+    flattener.note(name, 0, "an object of domains with semi and book", value)
+    return ()
 
 
-def _items(value: Any, name: str, flattener: Flattener) -> Iterator[tuple[str, Any]]:
-    for domain, parts in _pairs(value, name, flattener):
-        for part, slots in _pairs(parts, name, flattener):
+def _items(value: Any, name: str, flattener: Flattener) -> Iterator[Item]:
+    for domain, parts in _members(value, name, flattener):
+        for part, slots in _members(parts, name, flattener):
             prefix = "book " if part == "book" else ""
-            for slot, texts in _pairs(slots, name, flattener):
+            for slot, texts in _members(slots, name, flattener):
                 full = f"{domain}-{prefix}{slot}"
                 yield full, flattener.value(texts, name, 0, full)
 
 
-DSTC10 = _Dstc10()
+DSTC10 = _Dstc10Instances()

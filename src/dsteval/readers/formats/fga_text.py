@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import ReadError
-from dsteval.readers.base import Flattener, Options, Reader, by_number, shown, turn_number
-from dsteval.readers.json_pairs import Pairs
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, shown, turn_number
+from dsteval.readers.json_pairs import DoubledObject
 from dsteval.readers.source import Source
 
 __all__ = ["FGA_TEXT"]
@@ -30,48 +31,32 @@ class _FgaText(Reader):
     about = "the FGA paper's human-evaluation text files, one a dialogue; a file or a folder of them"
     sides = "both"
 
-    def sniff(self, source: Source) -> str:
+    def sniff(self, source: Source) -> Sign | None:
         """A first line 'Dialogue ID : ...'."""
         first = source.parts[0].data[:200].lstrip()
-        return "a first line 'Dialogue ID :'" if re.match(rb"Dialogue ID\s*:", first) else ""
+        return Sign("a first line 'Dialogue ID :'") if re.match(rb"Dialogue ID\s*:", first) else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogue of the file."""
-        yield _dialogue(source, options)
-
-
-def _dialogue(source: Source, options: Options) -> Dialogue:
-    lines = source.text_lines()
-    head = _DIALOGUE.match(lines[0].strip()) if lines else None
-    if not head:
-        where = f"{source.name}, line 1"
-        raise ReadError(where=where, expected="'Dialogue ID : NAME'", found=repr("".join(lines[:1])[:60]))
-    name = head[1]
-    flattener = Flattener(source.name)
-    turns = [_turn(source.name, block, name, flattener) for block in _blocks(lines)]
-    flattener.problems.check(len(turns))
-    ordered = by_number(name, turns, flattener.problems)
-    flattener.problems.check(len(turns))
-    doubled = any(
-        len({slot for slot, _ in items}) < len(items) for turn in turns for items in (turn.ref, turn.pred) if items
-    )
-    return Dialogue(name, ordered, doubled, options.updated())
+        lines = source.text_lines()
+        head = _DIALOGUE.match(lines[0].strip())
+        if not head:
+            where = f"{source.name}, line 1"
+            raise ReadError(where=where, expected="'Dialogue ID : NAME'", found=repr(lines[0][:60]))
+        turns = Grouped(source.name)
+        turns.turns[head[1]] = []
+        for block in _blocks(lines):
+            turns.add(head[1], _turn(source.name, block, head[1], turns.flattener))
+        turns.flattener.problems.check(turns.total)
+        return turns.dialogues(options.updated())
 
 
 def _blocks(lines: list[str]) -> Iterator[list[tuple[int, str]]]:
-    """Numbered lines between rules of hyphens; the first block is the head."""
-    block: list[tuple[int, str]] = []
-    blocks = []
-    for number, line in enumerate(lines, start=1):
-        if _RULE.match(line):
-            blocks.append(block)
-            block = []
-        else:
-            block.append((number, line))
-    blocks.append(block)
-    for block in blocks[1:]:
-        if any(line.strip() for _, line in block):
-            yield block
+    """Numbered lines between rules of hyphens, without the head and blocks of blank lines."""
+    rules = [at for at, line in enumerate(lines) if _RULE.match(line)]
+    for start, end in pairwise([*rules, len(lines)]):
+        if any(map(str.strip, lines[start + 1 : end])):
+            yield list(enumerate(lines[start + 1 : end], start=start + 2))
 
 
 def _fields(block: list[tuple[int, str]]) -> dict[str, tuple[int, str]]:
@@ -80,12 +65,12 @@ def _fields(block: list[tuple[int, str]]) -> dict[str, tuple[int, str]]:
     fields: dict[str, tuple[int, str]] = {}
     current = ""
     for number, line in block:
-        found = _FIELD.match(line)
+        field = _FIELD.match(line)
         # An utterance may itself hold a line 'Sys :': fields only ever come in this order.
-        if found and found[1] in order:
-            current = found[1]
+        if field and field[1] in order:
+            current = field[1]
             order = order[order.index(current) + 1 :]
-            fields[current] = (number, found[2])
+            fields[current] = (number, field[2])
         elif current:
             fields[current] = (fields[current][0], f"{fields[current][1]}\n{line}")
     return {key: (number, text.strip()) for key, (number, text) in fields.items()}
@@ -129,8 +114,8 @@ def _literal(source: str, turn: int, line: int, text: str) -> Any:
 def _value(node: ast.expr) -> Any:
     """The value of a literal; a dictionary keeps a key that stands twice."""
     if isinstance(node, ast.Dict):
-        pairs = Pairs((_key(key), _value(value)) for key, value in zip(node.keys, node.values, strict=True))
-        return pairs if len({key for key, _ in pairs}) < len(pairs) else dict(pairs)
+        pairs = [(_key(key), _value(value)) for key, value in zip(node.keys, node.values, strict=True)]
+        return DoubledObject(pairs) if len(dict(pairs)) < len(pairs) else dict(pairs)
     value = ast.literal_eval(node)
     for text in value if isinstance(value, list | tuple | set) else [value]:
         if isinstance(text, str):

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, one_sided, turn_number
+from dsteval.readers.base import Flattener, Grouped, Options, fields
+from dsteval.readers.json_format import JsonFormat
 from dsteval.readers.source import Source
 
 __all__ = ["ICDST", "completion_items"]
@@ -14,64 +15,46 @@ __all__ = ["ICDST", "completion_items"]
 _OPERATORS = (" = ", " LIKE ", " < ", " > ", " >= ", " <= ")
 
 
-class _Icdst(Reader):
-    """Reads ``ID``, ``turn_id``, ``dialog``, ``slot_values`` as the reference and ``pred`` as the prediction.
-
-    A file without ``pred`` has one side. What the tracker changed at a turn is ``pred_delta_slot_values``, as
+class _Icdst(JsonFormat):
+    """A file without ``pred`` has one side. What the tracker changed at a turn is ``pred_delta_slot_values``, as
     RefPyDST writes it, or else what ``completion`` says, in its own spelling: IC-DST repairs that for ``pred``.
     """
 
-    name = "icdst"
-    about = "IC-DST running log: [{ID, turn_id, slot_values, pred, completion, ...}, ...]; without pred one side"
-    sides = "both or one"
-
-    def sniff(self, source: Source) -> str:
-        """Objects with ID, turn_id and slot_values."""
-        record = source.first_record
-        fits = source.kind == "list" and isinstance(record, dict)
-        fits = fits and {"ID", "turn_id", "slot_values"} <= record.keys()
-        return "objects with 'ID', 'turn_id' and 'slot_values'" if fits else ""
-
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, their turns in order."""
-        turns = Grouped(Flattener(source.name))
+        turns = Grouped(source.name)
         both: bool | None = None
-        for line, chunk in source.records():
-            found = fields(chunk.value, f"{source.name}, {line}")
-            number = turn_number(found.get("turn_id")) if "slot_values" in found else None
-            expected = "an object with ID, turn_id and slot_values"
-            name = turns.place(line, found.get("ID"), number, chunk.value, expected)
-            if name is None or number is None:
-                continue
-            both = "pred" in found if both is None else both
-            if both != ("pred" in found):
+        for name, number, record in self.records(source, turns):
+            both = "pred" in record if both is None else both
+            if both != ("pred" in record):
                 expected = "pred at every turn, or at none"
                 turns.flattener.problems.add(name, number, expected=expected, found="it at some")
-            turns.add(name, _turn(found, name, number, side, turns.flattener))
+            turns.add(name, self.turn(record, name, number, side, turns.flattener))
         return turns.dialogues(options.updated("pred" if both else side))
 
+    def turn(self, record: dict[str, Any], name: str, number: int, side: Side, flattener: Flattener) -> Turn:
+        """One turn; of the two lists in ``dialog`` the last texts are the turn's."""
+        dialog = fields(record.get("dialog"), flattener.where(name, number))
+        turn = Turn(number)
+        for target, key in (("system", "sys"), ("user", "usr")):
+            texts = dialog.get(key)
+            last = texts[-1] if isinstance(texts, list) and texts else None
+            setattr(turn, target, flattener.utterance(last, name, number))
+        both = "pred" in record
+        setattr(turn, "ref" if both else side, flattener.items(record[self.ref], name, number))
+        if both:
+            turn.pred = flattener.items(record["pred"], name, number)
+            turn.pred_update = _update(record, name, number, flattener)
+        return turn
 
-def _turn(found: dict[str, Any], name: str, number: int, side: Side, flattener: Flattener) -> Turn:
-    dialog = fields(found.get("dialog"), f"{flattener.problems.source}, dialogue {name!r}, turn {number}")
-    said = [dialog.get(key) for key in ("sys", "usr")]
-    system, user = (
-        flattener.utterance(texts[-1] if isinstance(texts, list) and texts else None, name, number)
-        for texts in said
-    )
-    ref = flattener.items(found["slot_values"], name, number)
-    if "pred" not in found:
-        return one_sided(side, number, ref, system, user)
-    pred = flattener.items(found["pred"], name, number)
-    return Turn(number, ref, pred, system, user, pred_update=_update(found, name, number, flattener))
 
-
-def _update(found: dict[str, Any], name: str, number: int, flattener: Flattener) -> Items | None:
-    if "pred_delta_slot_values" in found:
-        return flattener.items(found["pred_delta_slot_values"], name, number)
-    completion = flattener.utterance(found.get("completion"), name, number)
+def _update(record: dict[str, Any], name: str, number: int, flattener: Flattener) -> Items | None:
+    if "pred_delta_slot_values" in record:
+        return flattener.items(record["pred_delta_slot_values"], name, number)
+    completion = flattener.utterance(record.get("completion"), name, number)
     if completion is None:
         return None
-    return [] if found.get("not_valid") else completion_items(completion)
+    return [] if record.get("not_valid") else completion_items(completion)
 
 
 def completion_items(completion: str) -> Items:
@@ -112,4 +95,14 @@ def _clause(text: str) -> str:
     return text[at:] if at >= 0 else text.partition("FROM")[2].strip()
 
 
-ICDST = _Icdst()
+ICDST = _Icdst(
+    name="icdst",
+    about="IC-DST running log: [{ID, turn_id, slot_values, pred, completion, ...}, ...]; without pred one side",
+    sides="both or one",
+    kind="list",
+    sign="objects with 'ID', 'turn_id' and 'slot_values'",
+    expected="an object with ID, turn_id and slot_values",
+    id="ID",
+    number="turn_id",
+    ref="slot_values",
+)

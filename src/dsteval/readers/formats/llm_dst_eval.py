@@ -3,64 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import OptionError, first_few
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, turn_number
+from dsteval.readers.base import Flattener, Options, Sign, fields
+from dsteval.readers.json_format import JsonFormat
 from dsteval.readers.source import Source
 
 __all__ = ["LLM_DST_EVAL"]
 
-_DEFAULT = "ground_truth"
 
-
-class _LlmDstEval(Reader):
-    """Reads ``flag`` ('ID-turn'), ``system``, ``user``, ``predict`` and a reference: ``ground_truth``, MultiWOZ
-    2.1's labels, unless ``--ref-field`` names another such as ``ground_truth_m24``. ``predict_turn_label``, if
-    there, is what the tracker changed at the turn.
+class _LlmDstEval(JsonFormat):
+    """The reference is ``ground_truth``, MultiWOZ 2.1's labels, unless ``--ref-field`` names another such as
+    ``ground_truth_m24``. ``predict_turn_label``, if there, is what the tracker changed at the turn.
     """
 
-    name = "llm_dst_eval"
-    about = "LLM-DST-EVAL list: [{flag, predict, ground_truth, ground_truth_m24}, ...]; --ref-field chooses"
-    sides = "both"
     ref_fields = True
 
-    def sniff(self, source: Source) -> str:
-        """Objects with flag, predict and ground_truth."""
-        record = source.first_record
-        fits = (
-            source.kind == "list" and isinstance(record, dict) and {"flag", "predict", _DEFAULT} <= record.keys()
+    def sniff(self, source: Source) -> Sign | None:
+        """Objects with flag, predict and ground_truth; the sign names the other references."""
+        sign = super().sniff(source)
+        others = (
+            [key for key in source.first_record if key.startswith(self.ref) and key != self.ref] if sign else []
         )
-        if not fits:
-            return ""
-        others = [key for key in record if key.startswith(_DEFAULT) and key != _DEFAULT]
-        also = f"; --ref-field may also be {', '.join(others)}" if others else ""
-        return f"objects with 'flag', 'predict' and 'ground_truth'{also}"
+        return Sign(f"{self.sign}; --ref-field may also be {', '.join(others)}") if others else sign
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
-        """The dialogues, their turns in order."""
-        turns = Grouped(Flattener(source.name))
-        field = options.ref_field or _DEFAULT
-        for line, chunk in source.records():
-            found = fields(chunk.value, f"{source.name}, {line}")
-            if found and field not in found and turns.total == 0:
-                known = [key for key in found if key.startswith(_DEFAULT)]
-                where = f"{source.name}, --ref-field {field}"
-                raise OptionError(where=where, expected="a field of the file", found=first_few(known))
-            flag = found.get("flag")
-            name, _, label = flag.rpartition("-") if isinstance(flag, str) else ("", "", "")
-            number = turn_number(label)
-            whole = "predict" in found and field in found
-            expected = f"an object with flag 'ID-turn', predict and {field}"
-            place = turns.place(line, name, number if whole else None, chunk.value, expected)
-            if place is None or number is None:
-                continue
-            ref, pred = (turns.flattener.items(found[key], place, number) for key in (field, "predict"))
-            system, user = (turns.flattener.utterance(found.get(key), place, number) for key in ("system", "user"))
-            update = found.get("predict_turn_label")
-            changed = None if update is None else turns.flattener.items(update, place, number)
-            turns.add(place, Turn(number, ref, pred, system, user, pred_update=changed))
-        return turns.dialogues(options.updated())
+        """The dialogues, with the reference that was asked for."""
+        field = options.ref_field or self.ref
+        line, chunk = next(source.records())
+        record = fields(chunk.value, f"{source.name}, {line}")
+        if record and field not in record:
+            known = [key for key in record if key.startswith(self.ref)]
+            where = f"{source.name}, --ref-field {field}"
+            raise OptionError(where=where, expected="a field of the file", found=first_few(known))
+        asked = replace(self, ref=field, expected=f"an object with flag 'ID-turn', predict and {field}")
+        return JsonFormat.read(asked, source, side, options)
+
+    def place(self, record: dict[str, Any]) -> tuple[Any, Any]:
+        """Dialogue and turn, which the flag has as 'ID-turn'."""
+        flag = record.get("flag")
+        name, _, label = flag.rpartition("-") if isinstance(flag, str) else ("", "", "")
+        return name, label
+
+    def turn(self, record: dict[str, Any], name: str, number: int, side: Side, flattener: Flattener) -> Turn:
+        """One turn, with what the tracker changed if the file tells it."""
+        turn = super().turn(record, name, number, side, flattener)
+        update = record.get("predict_turn_label")
+        turn.pred_update = None if update is None else flattener.items(update, name, number)
+        return turn
 
 
-LLM_DST_EVAL = _LlmDstEval()
+LLM_DST_EVAL = _LlmDstEval(
+    name="llm_dst_eval",
+    about="LLM-DST-EVAL list: [{flag, predict, ground_truth, ground_truth_m24}, ...]; --ref-field chooses",
+    kind="list",
+    sign="objects with 'flag', 'predict' and 'ground_truth'",
+    marks=("flag", "predict", "ground_truth"),
+    expected="",
+    ref="ground_truth",
+    pred="predict",
+    system="system",
+    user="user",
+)

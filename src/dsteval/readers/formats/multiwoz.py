@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, fields, one_sided, shown
-from dsteval.readers.json_pairs import Pairs, decode
+from dsteval.dialogue import Dialogue, Item, Side, Turn
+from dsteval.readers.base import Flattener, Options, Reader, Sign, fields, one_sided, record_keys
+from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
 __all__ = ["MULTIWOZ_DATA"]
@@ -24,12 +24,11 @@ class _MultiwozData(Reader):
     about = "MultiWOZ 2.0-2.4 data.json: {dialogue: {log: [{text, metadata}]}}; FOLDER/test takes a split"
     sides = "one"
 
-    def sniff(self, source: Source) -> str:
+    def sniff(self, source: Source) -> Sign | None:
         """Dialogues with a log of entries with metadata."""
-        record = source.first_record
-        log = record.get("log") if source.kind == "object" and isinstance(record, dict) else None
+        log = source.first_record.get("log") if "log" in record_keys(source, "object") else None
         fits = isinstance(log, list) and bool(log) and isinstance(log[0], dict) and "metadata" in log[0]
-        return "dialogues with a 'log' of 'metadata'" if fits else ""
+        return Sign("dialogues with a 'log' of 'metadata'") if fits else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each dialogue of the object."""
@@ -38,10 +37,10 @@ class _MultiwozData(Reader):
         for name, raw in source.members():
             if not source.whole and not source.includes(name):
                 continue
-            value, doubled = decode(raw, f"{source.name}, dialogue {name!r}")
-            log = fields(value, f"{source.name}, dialogue {name!r}").get("log")
+            value, doubled = decode(raw, flattener.where(name))
+            log = fields(value, flattener.where(name)).get("log")
             if not isinstance(log, list):
-                flattener.problems.add(name, None, expected='an object with "log"', found=shown(value))
+                flattener.note(name, None, 'an object with "log"', value)
                 log = []
             turns = list(_turns(name, log, side, flattener))
             total += len(turns)
@@ -52,34 +51,29 @@ class _MultiwozData(Reader):
 def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Iterator[Turn]:
     before: str | None = ""
     for number in range(len(log) // 2):
-        where = f"{flattener.problems.source}, dialogue {name!r}, turn {number}"
+        where = flattener.where(name, number)
         user, system = (fields(entry, where) for entry in log[2 * number : 2 * number + 2])
         metadata = system.get("metadata")
-        if not metadata or not isinstance(metadata, dict | Pairs):
-            expected = "the state as metadata of the system's entry"
-            flattener.problems.add(name, number, expected=expected, found=shown(metadata))
+        if not metadata or not isinstance(metadata, dict):
+            flattener.note(name, number, "the state as metadata of the system's entry", metadata)
             metadata = {}
         items = list(_items(metadata, name, number, flattener))
         yield one_sided(side, number, items, before, flattener.utterance(user.get("text"), name, number))
         before = flattener.utterance(system.get("text"), name, number)
 
 
-def _items(metadata: Any, name: str, number: int, flattener: Flattener) -> Iterator[tuple[str, Any]]:
-    for domain, parts in metadata.items() if isinstance(metadata, dict) else metadata:
-        found = fields(parts, f"{flattener.problems.source}, dialogue {name!r}, turn {number}")
+def _items(metadata: dict[str, Any], name: str, number: int, flattener: Flattener) -> Iterator[Item]:
+    for domain, value in metadata.items():
+        parts = fields(value, flattener.where(name, number))
         for part, prefix in (("book", "book "), ("semi", "")):
-            slots = found.get(part, {})
-            if not isinstance(slots, dict | Pairs):
-                expected = "an object of slots"
-                flattener.problems.add(
-                    name, number, slot=f"{domain}-{part}", expected=expected, found=shown(slots)
-                )
+            slots = parts.get(part, {})
+            if not isinstance(slots, dict):
+                flattener.note(name, number, "an object of slots", slots, slot=f"{domain}-{part}")
                 continue
-            pairs = slots.items() if isinstance(slots, dict) else slots
-            chosen: Items = [(slot, value) for slot, value in pairs if slot != "booked"]
-            for slot, value in chosen:
-                full = f"{domain}-{prefix}{slot}"
-                yield full, flattener.value(value, name, number, full)
+            for slot, value in slots.items():
+                if slot != "booked":
+                    full = f"{domain}-{prefix}{slot}"
+                    yield full, flattener.value(value, name, number, full)
 
 
 MULTIWOZ_DATA = _MultiwozData()

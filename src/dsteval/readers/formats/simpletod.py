@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, Turn
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, fields, shown
-from dsteval.readers.json_pairs import decode
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, are_texts, fields, record_keys
 from dsteval.readers.source import Source
 
 __all__ = ["SIMPLETOD"]
@@ -28,44 +27,43 @@ class _Simpletod(Reader):
     )
     sides = "both"
 
-    def sniff(self, source: Source) -> str:
+    def sniff(self, source: Source) -> Sign | None:
         """Dialogues with target_turn_belief and generated_turn_belief."""
-        record = source.first_record
-        fits = source.kind == "object" and isinstance(record, dict) and {_REF, _PRED} <= record.keys()
-        return f"dialogues with {_REF} and {_PRED}" if fits else ""
+        fits = {_REF, _PRED} <= record_keys(source, "object")
+        return Sign(f"dialogues with {_REF} and {_PRED}") if fits else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, in the order of the file."""
-        turns = Grouped(Flattener(source.name))
-        for name, raw in source.members():
-            _read_dialogue(name, decode(raw, f"{source.name}, dialogue {name!r}").value, turns)
+        turns = Grouped(source.name)
+        for name, chunk in source.dialogues():
+            _read_dialogue(name, chunk.value, turns)
         return turns.dialogues(options.updated(), keyed=False)
 
 
 def _read_dialogue(name: str, value: Any, turns: Grouped) -> None:
-    problems = turns.flattener.problems
+    flattener = turns.flattener
     turns.turns.setdefault(name, [])
-    found = fields(value, f"{problems.source}, dialogue {name!r}")
-    if not all(isinstance(found.get(key), list) for key in (_REF, _PRED)):
-        problems.add(name, None, expected=f"an object with {_REF} and {_PRED}, two lists", found=shown(value))
+    beliefs = fields(value, flattener.where(name))
+    refs, preds, texts = (beliefs.get(key) for key in (_REF, _PRED, _USER))
+    if not isinstance(refs, list) or not isinstance(preds, list):
+        flattener.note(name, None, f"an object with {_REF} and {_PRED}, two lists", value)
         return
-    texts = found.get(_USER)
-    said = [None] * len(found[_REF]) if texts is None else texts if isinstance(texts, list) else []
-    lengths = [len(one) for one in (found[_REF], found[_PRED], said)]
+    texts = [None] * len(refs) if texts is None else texts if isinstance(texts, list) else []
+    lengths = [len(refs), len(preds), len(texts)]
     if len(set(lengths)) > 1:
         expected = f"{_REF}, {_PRED} and, if any, {_USER} of one length"
-        problems.add(name, None, expected=expected, found=" and ".join(map(str, lengths)))
+        flattener.problems.add(name, None, expected=expected, found=" and ".join(map(str, lengths)))
         turns.total += max(lengths)
         return
-    for number, (*states, text) in enumerate(zip(found[_REF], found[_PRED], said, strict=True)):
-        ref, pred = (_items(state, name, number, turns.flattener) for state in states)
-        turns.add(name, Turn(number, ref, pred, user=turns.flattener.utterance(text, name, number)))
+    for number, (*states, text) in enumerate(zip(refs, preds, texts, strict=True)):
+        ref, pred = (_items(state, name, number, flattener) for state in states)
+        turns.add(name, Turn(number, ref, pred, user=flattener.utterance(text, name, number)))
 
 
 def _items(texts: Any, name: str, number: int, flattener: Flattener) -> Items:
-    if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
+    if are_texts(texts):
         return list(map(_item, texts))
-    flattener.problems.add(name, number, expected="a list of texts 'domain slot value'", found=shown(texts))
+    flattener.note(name, number, "a list of texts 'domain slot value'", texts)
     return []
 
 

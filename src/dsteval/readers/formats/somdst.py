@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, shown, turn_number
+from dsteval.readers.base import Grouped, Options, Reader, Sign, are_texts, turn_number
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
@@ -19,33 +19,30 @@ class _Somdst(Reader):
     about = 'SOM-DST preds: {"ID_turn": [[predicted ...], [reference ...]]}, lists of domain-slot-value'
     sides = "both"
 
-    def sniff(self, source: Source) -> str:
+    def sniff(self, source: Source) -> Sign | None:
         """Keys that end in _turn, each with two lists."""
-        if source.kind != "object" or not isinstance(source.top, dict):
-            return ""
-        key = next(iter(source.top), "")
+        if source.kind != "object":
+            return None
+        _, underscore, label = next(iter(source.top), "").rpartition("_")
         record = source.first_record
-        two = isinstance(record, list) and len(record) == 2 and all(isinstance(side, list) for side in record)
-        texts = two and all(isinstance(text, str) for side in record for text in side)
-        named = key.rpartition("_")[2].isdecimal() and "_" in key
-        return "keys 'ID_turn' with two lists" if texts and named else ""
+        fits = isinstance(record, list) and len(record) == 2 and all(map(are_texts, record))
+        return Sign("keys 'ID_turn' with two lists") if fits and underscore and label.isdecimal() else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, their turns in order."""
-        turns = Grouped(Flattener(source.name))
-        glued = turns.flattener.glued
+        turns = Grouped(source.name)
+        flattener = turns.flattener
         for key, raw in source.members("each turn once"):
             value = decode(raw, f"{source.name}, {key!r}").value
             name, _, label = key.rpartition("_")
             number = turn_number(label)
             if not name or number is None:
                 expected = "keys 'ID_turn' that end in a number"
-                turns.flattener.problems.add("", None, line=f"key {key!r}", expected=expected, found=repr(label))
+                flattener.problems.add("", None, line=f"key {key!r}", expected=expected, found=repr(label))
             elif not isinstance(value, list) or len(value) != 2:
-                expected = "two lists, the prediction and the reference"
-                turns.flattener.problems.add(name, number, expected=expected, found=shown(value))
+                flattener.note(name, number, "two lists, the prediction and the reference", value)
             else:
-                pred, ref = (glued(items, name, number) for items in value)
+                pred, ref = (flattener.glued(items, name, number) for items in value)
                 turns.add(name, Turn(number, ref, pred))
         return turns.dialogues(options.updated(), gaps=True)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dsteval.dialogue import Dialogue, Items, Side
 from dsteval.errors import ReadError
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, one_sided, turn_number
+from dsteval.readers.base import Grouped, Options, Reader, Sign, first_double, one_sided, turn_number
 from dsteval.readers.source import Source
 
 __all__ = ["STAR_TSV"]
@@ -25,22 +25,22 @@ class _StarTsv(Reader):
     about = "STAR / SUMBT tsv: '# Dialogue ID', 'Turn Index', utterances, and a column for each slot"
     sides = "one"
 
-    def sniff(self, source: Source) -> str:
+    def sniff(self, source: Source) -> Sign | None:
         """A first line that starts with '# Dialogue ID' and a tab."""
-        return "a first line '# Dialogue ID'" if source.data.startswith(f"{_ID}\t".encode()) else ""
+        return Sign("a first line '# Dialogue ID'") if source.data.startswith(f"{_ID}\t".encode()) else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, their turns in order."""
         lines = source.text_lines()
+        where = f"{source.name}, line 1"
         names = [name.strip() for name in lines[0].split("\t")]
         if _ID not in names or _TURN not in names:
             expected = f"a header with {_ID!r} and {_TURN!r}"
-            raise ReadError(where=f"{source.name}, line 1", expected=expected, found=repr(lines[0][:60]))
-        twice = next((name for name in names if name and names.count(name) > 1), None)
+            raise ReadError(where=where, expected=expected, found=repr(lines[0][:60]))
+        twice = first_double(list(filter(None, names)))
         if twice is not None:
-            where = f"{source.name}, line 1"
             raise ReadError(where=where, expected="each column once", found=f"{twice!r} twice")
-        turns = Grouped(Flattener(source.name))
+        turns = Grouped(source.name)
         for number, line in enumerate(lines[1:], start=2):
             if line.strip():
                 _row(f"line {number}", names, line.split("\t"), turns, side)
@@ -55,13 +55,12 @@ def _row(line: str, names: list[str], cells: list[str], turns: Grouped, side: Si
         problems.add("", None, line=line, expected=f"{width} columns", found=str(len(cells)))
         return
     row = dict(zip(names[:width], cells[:width], strict=True))
-    number = turn_number(row[_TURN])
-    found = [row[_ID], row[_TURN]]
-    name = turns.place(line, row[_ID].strip(), number, found, f"a dialogue id and a number under {_TURN!r}")
-    if name is not None and number is not None:
+    expected = f"a dialogue id and a number under {_TURN!r}"
+    place = turns.place(line, row[_ID].strip(), turn_number(row[_TURN]), [row[_ID], row[_TURN]], expected)
+    if place is not None:
         items: Items = [(slot, value) for slot, value in row.items() if slot not in _OTHER]
         system, user = (row.get(column) for column in _TEXTS)
-        turns.add(name, one_sided(side, number, items, system, user))
+        turns.add(place[0], one_sided(side, place[1], items, system, user))
 
 
 STAR_TSV = _StarTsv()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
-from typing import Any
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
 from dsteval.errors import OptionError, ReadError, first_few
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, turn_number
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, Sureness, turn_number
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
@@ -32,95 +29,85 @@ class _Table(Reader):
     sides = "both or one"
     ref_fields = True
 
-    def sniff(self, source: Source) -> str:
+    def sniff(self, source: Source) -> Sign | None:
         """A header with dialogue_id and turn_id."""
         if source.kind != "text":
-            return ""
+            return None
         header = source.data[:65536].split(b"\n", 1)[0].decode("utf-8", "replace")
         cells = {cell.strip().strip('"') for cell in header.split(_delimiter(header))}
-        return "a header with dialogue_id and turn_id" if set(_KEYS) <= cells else ""
+        return Sign("a header with dialogue_id and turn_id", Sureness.GENERIC) if cells.issuperset(_KEYS) else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, their turns in order."""
-        text = "\n".join(source.text_lines())
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text.split("\n", 1)[0]), strict=True)
-        turns = Grouped(Flattener(source.name))
-        try:
-            header = [name.strip() for name in next(rows)]
-            if not set(_KEYS) <= set(header) or len(set(header)) < len(header):
-                expected = "a header with dialogue_id and turn_id, each column named once"
-                raise ReadError(where=f"{source.name}, line 1", expected=expected, found=", ".join(header[:8]))
-            _check_columns(header, source.name)
-            if options.ref_field is not None and options.ref_field not in header:
-                where = f"{source.name}, --ref-field {options.ref_field}"
-                raise OptionError(where=where, expected="a column of the table", found=", ".join(header[:8]))
-            for cells in rows:
-                if any(cell.strip() for cell in cells):
-                    _row(f"line {rows.line_num}", header, cells, turns, side, options)
-        except csv.Error as error:
-            where = f"{source.name}, line {rows.line_num}"
-            raise ReadError(where=where, expected="CSV or TSV", found=str(error)) from None
+        rows = source.cells("CSV or TSV", _delimiter(source.text_lines()[0]))
+        header = [name.strip() for name in next(rows, ("", []))[1]]
+        _check_header(header, source.name, options.ref_field)
+        turns = Grouped(source.name)
+        for line, cells in rows:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) == len(header):
+                _row(line, dict(zip(header, cells, strict=True)), turns, side, options.ref_field)
+            else:
+                expected = f"{len(header)} cells"
+                turns.flattener.problems.add("", None, line=line, expected=expected, found=str(len(cells)))
         return turns.dialogues(options.updated("pred" if "pred" in header else side))
 
 
-def _check_columns(header: list[str], source: str) -> None:
-    """Where slots stand under ref: and pred:, a slot column without is a slip. Raises ReadError for one."""
+def _check_header(header: list[str], source: str, ref_field: str | None) -> None:
+    line = f"{source}, line 1"
+    if not set(_KEYS) <= set(header) or len(set(header)) < len(header):
+        expected = "a header with dialogue_id and turn_id, each column named once"
+        raise ReadError(where=line, expected=expected, found=", ".join(header[:8]))
+    # Where slots stand under ref: and pred:, a slot column without is a slip.
     sided = [name for name in header if name.startswith(("ref:", "pred:"))]
-    odd = [name for name in header if "-" in name and name not in sided]
-    if sided and odd:
+    bare = [name for name in header if "-" in name and name not in sided]
+    if sided and bare:
         expected = "slot columns that all start with ref: or pred:"
-        raise ReadError(where=f"{source}, line 1", expected=expected, found=first_few(odd))
+        raise ReadError(where=line, expected=expected, found=first_few(bare))
+    if ref_field is not None and ref_field not in header:
+        where = f"{source}, --ref-field {ref_field}"
+        raise OptionError(where=where, expected="a column of the table", found=", ".join(header[:8]))
 
 
 def _delimiter(header: str) -> str:
     return "\t" if "\t" in header else ";" if ";" in header and "," not in header else ","
 
 
-def _row(line: str, header: list[str], cells: list[str], turns: Grouped, side: Side, options: Options) -> None:
-    if len(cells) != len(header):
-        found = str(len(cells))
-        turns.flattener.problems.add("", None, line=line, expected=f"{len(header)} cells", found=found)
-        return
-    row = dict(zip(header, cells, strict=True))
+def _row(line: str, row: dict[str, str], turns: Grouped, side: Side, ref_field: str | None) -> None:
     number = turn_number(row["turn_id"])
-    name = turns.place(line, row["dialogue_id"], number, row, "a dialogue_id and a number as turn_id")
-    if name is None or number is None:
-        return
-    turn = Turn(number, system=row.get("system"), user=row.get("user"))
-    for target, items in _sides(row, name, number, turns.flattener, side, options).items():
-        if target == "ref":
-            turn.ref = items
-        else:
-            turn.pred = items
-    turns.add(name, turn)
+    place = turns.place(line, row["dialogue_id"], number, row, "a dialogue_id and a number as turn_id")
+    if place is not None:
+        turn = Turn(place[1], system=row.get("system"), user=row.get("user"))
+        for target, items in _states(row, *place, turns.flattener, side, ref_field).items():
+            setattr(turn, target, items)
+        turns.add(place[0], turn)
 
 
-def _sides(
-    row: dict[str, str], name: str, number: int, flattener: Flattener, side: Side, options: Options
+def _states(
+    row: dict[str, str], name: str, number: int, flattener: Flattener, side: Side, ref_field: str | None
 ) -> dict[str, Items]:
-    sides: dict[str, Items] = {}
+    """The states of a row by their sides."""
+    states: dict[str, Items] = {}
     for column, cell in row.items():
+        target, colon, slot = column.partition(":")
         if column in _PLAIN:
             continue
-        target, colon, slot = column.partition(":")
-        if column in _STATES or column == options.ref_field:
-            chosen = side if column == "state" else "pred" if column == "pred" else "ref"
-            if chosen == "ref" and options.ref_field not in (None, column):
+        if column in _STATES or column == ref_field:
+            target = side if column == "state" else "pred" if column == "pred" else "ref"
+            if target == "pred" or ref_field in (None, column):
+                where = f"{flattener.where(name, number)}, {column}"
+                state = decode(cell.encode(), where).value if cell.strip() else {}
+                states[target] = flattener.items(state, name, number)
+            continue
+        if not colon or target not in ("ref", "pred"):
+            target, slot = side, column
+            if "-" not in column:
                 continue
-            sides[chosen] = flattener.items(
-                _state(cell, f"{flattener.problems.source}, dialogue {name!r}, turn {number}, {column}"),
-                name,
-                number,
-            )
-        elif colon and target in ("ref", "pred"):
-            sides.setdefault(target, []).extend([(slot, cell)] if cell.strip() else [])
-        elif "-" in column:
-            sides.setdefault(side, []).extend([(column, cell)] if cell.strip() else [])
-    return sides
-
-
-def _state(cell: str, where: str) -> Any:
-    return decode(cell.encode(), where).value if cell.strip() else {}
+        items = states.setdefault(target, [])
+        if cell.strip():
+            items.append((slot, cell))
+    return states
 
 
 TABLE = _Table()

@@ -7,8 +7,7 @@ from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import Problems
-from dsteval.readers.base import Options, Reader, by_number, numbered, shown
-from dsteval.readers.json_pairs import decode
+from dsteval.readers.base import Options, Reader, Sign, by_number, numbered, shown
 from dsteval.readers.source import Source
 
 __all__ = ["TRIPPY_BITS"]
@@ -21,25 +20,23 @@ class _TrippyBits(Reader):
     about = "TripPy correctness bits: {dialogue: {turn: [1, 0, ...]}}, a mark per slot, no values"
     sides = "both"
 
-    def sniff(self, source: Source) -> str:
+    def sniff(self, source: Source) -> Sign | None:
         """Turns that are lists of 0 and 1."""
-        record = source.first_record
-        turns = record.values() if isinstance(record, dict) and source.kind == "object" else ()
-        return "turns that are lists of 0 and 1" if any(map(_are_bits, turns)) else ""
+        record = source.first_record if source.kind == "object" else None
+        fits = isinstance(record, dict) and any(map(_are_bits, record.values()))
+        return Sign("turns that are lists of 0 and 1") if fits else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each dialogue of the object."""
         problems = Problems(source.name)
         total = 0
         width: int | None = None
-        for name, raw in source.members():
-            value, _ = decode(raw, f"{source.name}, dialogue {name!r}")
+        for name, chunk in source.dialogues():
             turns: list[Turn] = []
-            for number, bits in numbered(value, name, problems):
+            for number, bits in numbered(chunk.value, name, problems):
                 width = len(bits) if width is None and _are_bits(bits) else width
                 if not _are_bits(bits) or len(bits) != width:
-                    expected = f"{width or 'some'} marks of 0 and 1"
-                    problems.add(name, number, expected=expected, found=shown(bits))
+                    problems.add(name, number, expected=f"{width or 'some'} marks of 0 and 1", found=shown(bits))
                 else:
                     turns.append(Turn(number, correctness=bits))
             total += len(turns)
