@@ -27,7 +27,9 @@ _HOMES = {
     "explain": "dsteval.analysis.explanation",
     "load": "dsteval.results.saved",
     "merge": "dsteval.results.saved",
+    "read": "dsteval.pipeline.dialogue_files",
     "spread": "dsteval.analysis.protocol_spread",
+    "write": "dsteval.pipeline.dialogue_files",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -31,6 +31,8 @@ from dsteval.metrics.slot_recall import SlotRecall as SlotRecall
 from dsteval.metrics.turn_f1 import TurnF1 as TurnF1
 from dsteval.metrics.turn_match import TurnMatch as TurnMatch
 from dsteval.metrics.update_accuracy import UpdateAccuracy as UpdateAccuracy
+from dsteval.pipeline.dialogue_files import read as read
+from dsteval.pipeline.dialogue_files import write as write
 from dsteval.pipeline.evaluation import evaluate as evaluate
 from dsteval.results.result import Result as Result
 from dsteval.results.result import Score as Score

@@ -13,14 +13,14 @@ import msgspec
 
 from dsteval.errors import OptionError, unknown
 
-__all__ = ["Catalogue", "Dataset", "File", "find", "load", "parse"]
+__all__ = ["Catalogue", "DataFile", "Dataset", "find", "load", "parse"]
 
 _HEX = re.compile(r"[0-9a-f]{40}")
 _NUMBER = "###"
 _ALIASES = {"val": "dev", "validation": "dev", "valid": "dev"}
 
 
-class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class DataFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One file, or a numbered row of them.
 
     ``path`` in the repository; a row has ``###`` in it, which runs from 001 to ``last``. ``to`` is its place in
@@ -56,7 +56,7 @@ class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     licence: str
     repository: str
     commit: str
-    files: tuple[File, ...]
+    files: tuple[DataFile, ...]
     splits: dict[str, str]
     root: str = ""
     lists_of: str = ""
@@ -66,17 +66,17 @@ class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             raise ValueError(f"expected a commit of 40 hexadecimal digits, found {self.commit!r}")
 
     @property
-    def single(self) -> list[File]:
+    def single(self) -> list[DataFile]:
         """Every file, rows written out, each with its place in the data set's folder."""
         found = []
         for file in self.files:
             for number in range(1, max(file.last, 1) + 1):
                 path = file.path.replace(_NUMBER, f"{number:03}")
                 to = file.to or path.removeprefix(f"{self.root}/")
-                found.append(File(path=path, to=to, blob=file.blob))
+                found.append(DataFile(path=path, to=to, blob=file.blob))
         return found
 
-    def needed(self, split: str | None) -> list[File]:
+    def needed(self, split: str | None) -> list[DataFile]:
         """The files of a split; every file for None, and where the splits share all files."""
         if split is None:
             return self.single

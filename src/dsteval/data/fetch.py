@@ -14,20 +14,17 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from dsteval.data import catalogue as catalog
-from dsteval.data.catalogue import Catalogue, Dataset, File
+from dsteval.data.catalogue import Catalogue, DataFile, Dataset
 from dsteval.errors import FetchError, OptionError
 from dsteval.files import lock, replacing
-
-if TYPE_CHECKING:  # urllib takes a while to load, and most runs fetch nothing
-    from urllib.error import HTTPError
 
 __all__ = ["Progress", "blob_id", "cache_folder", "fetch", "missing", "resolve", "unverified"]
 
@@ -45,9 +42,9 @@ _LISTS = {"testlistfile": "testListFile.txt", "vallistfile": "valListFile.txt"}
 
 def cache_folder() -> Path:
     """Where data sets are kept: $DSTEVAL_CACHE, $XDG_CACHE_HOME/dsteval, or the system's place for caches."""
-    own = os.environ.get("DSTEVAL_CACHE")
-    if own:
-        return Path(own).expanduser()
+    chosen = os.environ.get("DSTEVAL_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
     shared = os.environ.get("XDG_CACHE_HOME", "")
     if Path(shared).is_absolute():  # the convention asks for a relative one to be ignored
         return Path(shared) / "dsteval"
@@ -106,30 +103,29 @@ def fetch(
         with _alone(dataset, folder):
             # Another process may have brought it while this one waited.
             if not place.is_file():
-                _make_folder(dataset, place.parent)
+                with _writing(dataset, place.parent):
+                    place.parent.mkdir(parents=True, exist_ok=True)
                 _Download(dataset, file, place, progress).run()
     if dataset.lists_of:
         _borrow_lists(dataset, folder, progress, catalogue)
     return folder
 
 
-def missing(dataset: Dataset) -> list[File]:
+def missing(dataset: Dataset) -> list[DataFile]:
     """The files of a data set that are not cached."""
     return [file for file in dataset.single if not (_folder(dataset) / file.to).exists()]
 
 
-def unverified(dataset: Dataset, split: str | None = None) -> list[File]:
+def unverified(dataset: Dataset, split: str | None = None) -> list[DataFile]:
     """The files of a data set, or of one of its splits, for which no checksum is known."""
     return [file for file in dataset.needed(split) if not file.blob]
 
 
 def blob_id(path: Path) -> str:
     """The git blob id of a file, what ``git hash-object`` prints."""
-    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    head = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as content:
-        while chunk := content.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(content, head.copy).hexdigest()
 
 
 def _folder(dataset: Dataset) -> Path:
@@ -137,11 +133,14 @@ def _folder(dataset: Dataset) -> Path:
     return cache_folder() / dataset.name / dataset.commit[:12]
 
 
-def _check_copy(dataset: Dataset, file: File, place: Path) -> None:
+def _check_copy(dataset: Dataset, file: DataFile, place: Path) -> None:
     """Refuse a cached file, or one put there by hand, that is not the file of the catalogue."""
-    found = file.blob
-    with suppress(OSError):  # of what cannot be read its reader tells
-        found = blob_id(place) if file.blob else ""
+    if not file.blob:
+        return
+    try:
+        found = blob_id(place)
+    except OSError:  # of what cannot be read its reader tells
+        return
     if found != file.blob:
         raise FetchError(
             where=f"{dataset.name}, {place}",
@@ -151,32 +150,28 @@ def _check_copy(dataset: Dataset, file: File, place: Path) -> None:
         )
 
 
-def _make_folder(dataset: Dataset, folder: Path) -> None:
+@contextmanager
+def _writing(dataset: Dataset, place: Path) -> Iterator[None]:
+    """Raise FetchError where the file system refuses."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        yield
     except OSError as error:
-        raise _unwritable(dataset, folder, error) from None
-
-
-def _unwritable(dataset: Dataset, place: Path, error: OSError) -> FetchError:
-    return FetchError(
-        where=f"{dataset.name}, {place}",
-        expected="a place to write to",
-        found=error.strerror or str(error),
-        remedy="Name another folder with DSTEVAL_CACHE.",
-    )
+        raise FetchError(
+            where=f"{dataset.name}, {place}",
+            expected="a place to write to",
+            found=error.strerror or str(error),
+            remedy="Name another folder with DSTEVAL_CACHE.",
+        ) from None
 
 
 @contextmanager
 def _alone(dataset: Dataset, folder: Path) -> Iterator[None]:
     """Let one process at a time download a data set: two that write one partial file would spoil it."""
-    _make_folder(dataset, folder)
-    try:
-        handle = (folder / ".lock").open("ab")
-    except OSError as error:
-        raise _unwritable(dataset, folder, error) from None
-    with handle:
-        lock(handle, wait=True)  # renaming at the end keeps files whole where there are no locks
+    with _writing(dataset, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / ".lock").open("ab")
+    with file:
+        lock(file, wait=True)
         yield
 
 
@@ -187,7 +182,7 @@ def _borrow_lists(dataset: Dataset, folder: Path, progress: Progress | None, cat
     other = catalog.find(dataset.lists_of, catalogue)
     archive = fetch(other.name, progress=progress, catalogue=catalogue) / other.single[0].to
     try:
-        with zipfile.ZipFile(archive) as opened:
+        with _writing(dataset, folder), zipfile.ZipFile(archive) as opened:
             for entry in opened.namelist():
                 name = _LISTS.get(PurePosixPath(entry).stem.casefold())
                 if name is not None:
@@ -195,8 +190,6 @@ def _borrow_lists(dataset: Dataset, folder: Path, progress: Progress | None, cat
                         file.write(opened.read(entry))
     except zipfile.BadZipFile as error:
         raise FetchError(where=str(archive), expected="a zip archive with list files", found=str(error)) from None
-    except OSError as error:
-        raise _unwritable(dataset, folder, error) from None
 
 
 @dataclass
@@ -204,12 +197,12 @@ class _Download:
     """One file on its way to its place."""
 
     dataset: Dataset
-    file: File
+    file: DataFile
     place: Path
     progress: Progress | None
 
     def __post_init__(self) -> None:
-        from urllib.parse import quote
+        from urllib.parse import quote  # urllib takes a while to load, and most runs fetch nothing
 
         base = os.environ.get("DSTEVAL_DATA_URL") or BASE
         if not base.startswith(("http://", "https://")):
@@ -217,23 +210,22 @@ class _Download:
         parts = (base.rstrip("/"), self.dataset.repository, self.dataset.commit, quote(self.file.path))
         self.url = "/".join(parts)
         self.partial = self.place.with_name(f"{self.place.name}.partial")
+        self.by_hand = f"name a mirror with DSTEVAL_DATA_URL, or put a copy of the file at {self.place}"
 
     def run(self) -> None:
         """Download, verify, and give the file its name."""
         self._download()
-        try:
+        with _writing(self.dataset, self.place):
             expected, found = self._verdict()
             if not expected:
                 self.partial.replace(self.place)
                 return
             self.partial.unlink()
-        except OSError as error:
-            raise _unwritable(self.dataset, self.place, error) from None
         raise FetchError(
             where=f"{self.dataset.name}, {self.url}",
             expected=expected,
             found=f"{found}, which was deleted",
-            remedy=f"Something on the way sent another file: try again, {self._by_hand}.",
+            remedy=f"Something on the way sent another file: try again, {self.by_hand}.",
         )
 
     def _verdict(self) -> tuple[str, str]:
@@ -252,16 +244,14 @@ class _Download:
         return "", ""
 
     @property
-    def _by_hand(self) -> str:
-        return f"name a mirror with DSTEVAL_DATA_URL, or put a copy of the file at {self.place}"
-
-    @property
     def _come(self) -> int:
         """Bytes that are here."""
         return self.partial.stat().st_size if self.partial.exists() else 0
 
     def _download(self) -> None:
         """Try until the file is complete; what has come is kept and gone on from."""
+        import socket
+        import ssl
         from http.client import HTTPException
         from urllib.error import HTTPError
 
@@ -272,33 +262,31 @@ class _Download:
                 return self._attempt()
             except HTTPError as error:
                 error.close()
-                trouble = self._refused(error)
-                if error.code < 500 and error.code not in (408, 429):
-                    break
+                advice = "Try again later" if error.code >= 500 else "Check the address"
+                trouble = FetchError(
+                    where=self.dataset.name,
+                    expected=f"a file at {self.url}",
+                    found=f"HTTP {error.code} {error.reason}".rstrip(),
+                    remedy=f"{advice}, {self.by_hand}.",
+                )
+                hopeless = error.code < 500 and error.code not in (408, 429)
             except (OSError, HTTPException) as error:
                 reason = getattr(error, "reason", error)
                 trouble = self._broken(reason)
-                if _is_hopeless(reason):
-                    break
+                # No such host, or a certificate that is not trusted: that stays so.
+                hopeless = isinstance(reason, socket.gaierror | ssl.SSLCertVerificationError)
+            if hopeless:
+                break
         raise trouble
-
-    def _refused(self, error: HTTPError) -> FetchError:
-        found = f"HTTP {error.code} {error.reason}".rstrip()
-        advice = "Try again later" if error.code >= 500 else "Check the address"
-        remedy = f"{advice}, {self._by_hand}."
-        return FetchError(where=self.dataset.name, expected=f"a file at {self.url}", found=found, remedy=remedy)
 
     def _broken(self, reason: object) -> FetchError:
         said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+        problem = f"{self.url} cannot be reached ({said})"
+        remedy = "Check the connection"
         if self._come:
             problem = f"the download of {self.url} broke off ({said})"
-            remedy = (
-                f"What came is kept ({self._come} bytes): run this again to go on from there, {self._by_hand}."
-            )
-        else:
-            problem = f"{self.url} cannot be reached ({said})"
-            remedy = f"Check the connection, {self._by_hand}."
-        return FetchError(problem, where=self.dataset.name, remedy=remedy)
+            remedy = f"What came is kept ({self._come} bytes): run this again to go on from there"
+        return FetchError(problem, where=self.dataset.name, remedy=f"{remedy}, {self.by_hand}.")
 
     def _attempt(self) -> None:
         """One request. Raises OSError where the connection breaks, HTTPError where the server refuses."""
@@ -325,26 +313,21 @@ class _Download:
 
     def _write(self, response: Any, start: int, size: int | None) -> None:
         done = start
-        with self._opened("ab" if start else "wb") as out:
+        with _writing(self.dataset, self.partial):
+            # Without a buffer, so that a full disk shows where it is told apart.
+            out = self.partial.open("ab" if start else "wb", buffering=0)
+        with out:
             while chunk := response.read(_CHUNK):
                 done += len(chunk)
-                try:
+                with _writing(self.dataset, self.partial):
                     while chunk:
                         chunk = chunk[out.write(chunk) :]
-                except OSError as error:
-                    raise _unwritable(self.dataset, self.partial, error) from None
                 if self.progress is not None:
                     self.progress(self.file.to, done, size)
         if size is not None and done != size:
             if done > size:
                 self.partial.unlink()
             raise ConnectionError(f"{done} of {size} bytes came")
-
-    def _opened(self, mode: str) -> IO[bytes]:
-        try:
-            return self.partial.open(mode, buffering=0)  # so that a full disk shows where it is told apart
-        except OSError as error:
-            raise _unwritable(self.dataset, self.partial, error) from None
 
 
 def _extent(response: Any) -> tuple[int, int | None]:
@@ -361,11 +344,3 @@ def _size(content_range: str) -> int | None:
     """The size that ``Content-Range: bytes 5-9/10`` tells."""
     total = content_range.rpartition("/")[2]
     return int(total) if total.isdecimal() else None
-
-
-def _is_hopeless(reason: object) -> bool:
-    """Whether trying again at once would only waste time: no such host, or a certificate that is not trusted."""
-    import socket
-    import ssl
-
-    return isinstance(reason, socket.gaierror | ssl.SSLCertVerificationError)

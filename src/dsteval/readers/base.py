@@ -104,9 +104,12 @@ class Flattener:
         self.problems = Problems(source)
         self._names: dict[str, _SlotNames] = {}
 
-    def note(self, dialogue: str, turn: int | None, expected: str, value: object, slot: str = "") -> None:
+    def note(
+        self, dialogue: str, turn: int | None, expected: str, value: object, slot: str = "", remedy: str = ""
+    ) -> None:
         """Note that something else was expected than this value."""
-        self.problems.add(dialogue, turn, slot=slot, expected=expected, found=shown(value))
+        found = shown(value)
+        self.problems.add(dialogue, turn, slot=slot, expected=expected, found=found, remedy=remedy)
 
     def where(self, dialogue: str, turn: int | None = None) -> str:
         """How messages call a dialogue, or one of its turns."""
@@ -170,14 +173,8 @@ class Flattener:
         # An empty list is kept as such: DSTC10's scorer tells it from a slot that is not there.
         if isinstance(value, list | tuple) and all(isinstance(part, str) or _is_integer(part) for part in value):
             return tuple(map(str, value))
-        self.problems.add(
-            dialogue,
-            turn,
-            slot=slot,
-            expected="text or a list of texts",
-            found=shown(value),
-            remedy="Write it as text." if isinstance(value, float | bool) else "",
-        )
+        remedy = "Write it as text." if isinstance(value, float | bool) else ""
+        self.note(dialogue, turn, "text or a list of texts", value, slot, remedy)
         return None
 
     def check_services(self, frames: list[Frame], dialogue: str, turn: int) -> None:
@@ -271,11 +268,10 @@ def one_sided(side: Side, number: int, items: Items, system: str | None = None, 
 def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn]:
     """Turns sorted by number; a number that stands twice is a problem."""
     ordered = sorted(turns, key=lambda turn: turn.number)
-    for one, other in pairwise(ordered):
-        if one.number == other.number:
-            problems.add(
-                dialogue, one.number, expected="each turn once", found="it twice", remedy="Keep one of them."
-            )
+    for number, following in pairwise(turn.number for turn in ordered):
+        if number == following:
+            remedy = "Keep one of them."
+            problems.add(dialogue, number, expected="each turn once", found="it twice", remedy=remedy)
     return ordered
 
 

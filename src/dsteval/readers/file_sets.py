@@ -9,13 +9,12 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from os import PathLike
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from dsteval.errors import ReadError, first_few
 
-__all__ = ["File", "Gathered", "Selection", "gather", "selected"]
+__all__ = ["File", "Gathered", "gather", "selected"]
 
 # Split -> how files of it may begin; and other names under which people ask for one.
 _STARTS = {"test": ("test",), "dev": ("dev", "val"), "train": ("train",)}
@@ -24,6 +23,7 @@ _SPLITS = {**{split: split for split in _STARTS}, "val": "dev", "validation": "d
 _LISTS = {"testlistfile": "test", "vallistfile": "dev"}
 # Beside the data of known data sets and tools: texts, programs, lists of values, and a scorer's own output.
 _BESIDE = ("readme", "license", "ontology", "dialogues_and_metrics")
+_BROKEN = (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, RuntimeError, ValueError)
 _NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".toml", ".log", ".png", ".svg")
 
 
@@ -38,7 +38,10 @@ class File:
 
 @dataclass
 class Gathered:
-    """What a path stands for: its files, the split asked for, the schema beside them, and what was passed over."""
+    """What a path stands for: its files, the split asked for, the schema beside them, and what was passed over.
+
+    Once the split is selected, ``only`` are the dialogues to keep (None: all), ``without`` those to leave.
+    """
 
     name: str
     files: list[File]
@@ -46,19 +49,11 @@ class Gathered:
     schema: bytes = b""
     lists: dict[str, bytes] = field(default_factory=dict)
     skipped_files: list[str] = field(default_factory=list)
-
-
-@dataclass
-class Selection:
-    """The files of data and those passed over, the dialogues to keep (``only``; None: all) and to leave."""
-
-    files: list[File]
-    skipped_files: list[str]
     only: list[str] | None = None
     without: list[str] = field(default_factory=list)
 
 
-def gather(path: str | PathLike[str]) -> Gathered:
+def gather(path: str | Path) -> Gathered:
     """The files behind a path, a pattern, or ``-``. Raises ReadError where there are none."""
     text = str(path)
     try:
@@ -123,15 +118,7 @@ def _unpacked(name: str, data: bytes, path: str) -> Iterator[File]:
                         yield from _unpacked(inner.name, archive.read(entry), entry)
         else:
             yield File(name, data, path or name)
-    except (
-        EOFError,
-        zlib.error,
-        zipfile.BadZipFile,
-        gzip.BadGzipFile,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-    ) as error:
+    except _BROKEN as error:
         raise ReadError(
             where=name,
             expected="a whole gzip or zip file",
@@ -160,28 +147,27 @@ def _sorted(name: str, files: list[File]) -> Gathered:
     return gathered
 
 
-def selected(gathered: Gathered) -> Selection:
+def selected(gathered: Gathered) -> Gathered:
     """The files of data, cut down to the split that was asked for.
 
     MultiWOZ keeps all splits in data.json and names those of test and dev in list files; other data sets have a
     file or a folder a split. Raises ReadError where neither tells the split apart.
     """
-    files = gathered.files
-    skipped_files = gathered.skipped_files
-    whole = [file for file in files if file.name.casefold() == "data.json"] if gathered.lists else []
+    whole = [file for file in gathered.files if file.name.casefold() == "data.json"] if gathered.lists else []
     if whole:
-        skipped_files = [*skipped_files, *(file.path for file in files if file not in whole)]
-        files = whole
+        others = [file.path for file in gathered.files if file not in whole]
+        gathered = replace(gathered, files=whole, skipped_files=[*gathered.skipped_files, *others])
     if not gathered.split:
-        return Selection(files, skipped_files)
+        return gathered
     lists = {split: _names(data) for split, data in gathered.lists.items()} if whole else {}
     if gathered.split in lists:
-        return Selection(files, skipped_files, only=lists[gathered.split])
+        return replace(gathered, only=lists[gathered.split])
     if gathered.split == "train" and len(lists) == len(_LISTS):
-        return Selection(files, skipped_files, without=[name for names in lists.values() for name in names])
-    starts = _STARTS[gathered.split]
+        return replace(gathered, without=[name for names in lists.values() for name in names])
     chosen = [
-        file for file in files if any(p.casefold().startswith(starts) for p in PurePosixPath(file.path).parts)
+        file
+        for file in gathered.files
+        if any(part.casefold().startswith(_STARTS[gathered.split]) for part in PurePosixPath(file.path).parts)
     ]
     if not chosen:
         raise ReadError(
@@ -190,7 +176,7 @@ def selected(gathered: Gathered) -> Selection:
             found=first_few([file.path for file in gathered.files]),
             remedy="MultiWOZ's list files are testListFile and valListFile; train needs both.",
         )
-    return Selection(chosen, skipped_files)
+    return replace(gathered, files=chosen)
 
 
 def _names(data: bytes) -> list[str]:

@@ -9,7 +9,7 @@ import msgspec
 
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
 
-__all__ = ["lines"]
+__all__ = ["lines", "one_side"]
 
 
 def lines(dialogues: Iterable[Dialogue], side: Side | None = None) -> Iterator[bytes]:
@@ -25,9 +25,15 @@ def lines(dialogues: Iterable[Dialogue], side: Side | None = None) -> Iterator[b
             yield encoder.encode(_record(dialogue, turn, side)) + b"\n"
 
 
+def one_side(dialogues: Iterable[Dialogue]) -> Side | None:
+    """The side to write as ``state``: ``pred``, where dialogues hold nothing else."""
+    turns = (turn for dialogue in dialogues for turn in dialogue.turns)
+    alone = all(turn.ref is None and turn.ref_frames is None and turn.correctness is None for turn in turns)
+    return "pred" if alone else None
+
+
 def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]:
-    record: dict[str, Any] = {"dialogue_id": dialogue.id, "turn_id": turn.number}
-    record |= {key: text for key, text in (("system", turn.system), ("user", turn.user)) if text is not None}
+    record: dict[str, Any] = {"dialogue_id": dialogue.id, "turn_id": turn.number, **_given(turn, "system", "user")}
     # What cannot be told from a line's states: see Dialogue.
     record |= {flag: True for flag in ("gaps", "alone", "forced") if getattr(dialogue, flag)}
     framed = turn.ref_frames is not None or turn.pred_frames is not None
@@ -41,21 +47,23 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
         ("ref", turn.ref, turn.ref_frames),
         ("pred", turn.pred, turn.pred_frames),
     )
-    for one, items, services in sides:
+    for target, items, services in sides:
         if services is not None:
-            frames[one] = [_frame(frame) for frame in services]
+            frames[target] = [_frame(frame) for frame in services]
         elif items is not None and _is_doubled(items):
-            doubled[one] = items
+            doubled[target] = items
         elif items is not None:
-            record["update" if one in dialogue.updates else "state" if side else one] = dict(items)
+            record["update" if target in dialogue.updates else "state" if side else target] = dict(items)
     for key, values in (("frames", frames), ("items", doubled)):
         if values:
             record[key] = values.get(side or "", values)
     if turn.pred_update is not None:
         record["pred_update"] = turn.pred_update if _is_doubled(turn.pred_update) else dict(turn.pred_update)
-    if turn.choices is not None:
-        record["choices"] = turn.choices
-    return record
+    return record | _given(turn, "choices")
+
+
+def _given(struct: msgspec.Struct, *names: str) -> dict[str, Any]:
+    return {name: value for name in names if (value := getattr(struct, name)) is not None}
 
 
 def _is_doubled(items: Items | None) -> bool:
@@ -63,11 +71,5 @@ def _is_doubled(items: Items | None) -> bool:
 
 
 def _frame(frame: Frame) -> dict[str, Any]:
-    state = dict(frame.items)
-    entry: dict[str, Any] = {"service": frame.service}
-    entry |= {"state": state} if len(state) == len(frame.items) else {"items": frame.items}
-    if frame.intent is not None:
-        entry["intent"] = frame.intent
-    if frame.requested is not None:
-        entry["requested"] = frame.requested
-    return entry
+    state = {"items": frame.items} if _is_doubled(frame.items) else {"state": dict(frame.items)}
+    return {"service": frame.service, **state, **_given(frame, "intent", "requested")}

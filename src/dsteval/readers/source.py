@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
@@ -67,7 +68,7 @@ class Source:
         self.cache: dict[object, Any] = {}
 
     @classmethod
-    def open(cls, path: str | PathLike[str]) -> Source:
+    def open(cls, path: str | Path) -> Source:
         """A file, the files of a folder or an archive, those a pattern with * matches, or ``-``, standard input.
 
         ``.gz`` and ``.zip`` are unpacked. ``FOLDER/test`` or ``data.zip/test`` takes one split of a data set, by

@@ -12,7 +12,7 @@ from dsteval import readers
 from dsteval.cli.options import open_shown, say
 from dsteval.cli.output_files import replaced, to_stdout
 from dsteval.cli.path_checks import check_places
-from dsteval.readers.jsonl_writer import lines
+from dsteval.readers.jsonl_writer import lines, one_side
 
 __all__ = ["command"]
 
@@ -37,10 +37,7 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
     options = readers.Options(updates, ref_field)
     # All is read before anything is written: nothing is written half, to stdout neither.
     dialogues = list(readers.read(opened, "pred", reader.name, options))
-    turns = (turn for dialogue in dialogues for turn in dialogue.turns)
-    one_sided = all(turn.ref is None and turn.ref_frames is None and turn.correctness is None for turn in turns)
-    written = lines(dialogues, "pred" if one_sided else None)
-    count = _write(written, target)
+    count = _write(lines(dialogues, one_side(dialogues)), target)
     click.echo(f"{target}: {count} turns written", err=True)
     if opened.schema:
         told = f"the schema's {len(opened.schema)} slots are no part of the lines: score with --slots schema.json"

@@ -111,24 +111,18 @@ def _literal(source: str, turn: int, line: int, text: str) -> Any:
         ) from None
 
 
-def _value(node: ast.expr) -> Any:
-    """The value of a literal; a dictionary keeps a key that stands twice."""
+def _value(node: Any) -> Any:
+    """The value of a literal; a dictionary keeps a key that stands twice. Raises ValueError for what is none."""
     if isinstance(node, ast.Dict):
-        pairs = [(_key(key), _value(value)) for key, value in zip(node.keys, node.values, strict=True)]
+        pairs = [(_value(key), _value(value)) for key, value in zip(node.keys, node.values, strict=True)]
+        if not all(isinstance(key, str) for key, _ in pairs):
+            raise ValueError("a key that is no text")
         return DoubledObject(pairs) if len(dict(pairs)) < len(pairs) else dict(pairs)
     value = ast.literal_eval(node)
     for text in value if isinstance(value, list | tuple | set) else [value]:
         if isinstance(text, str):
             text.encode()  # a lone surrogate is no text; UnicodeEncodeError is a ValueError
     return value
-
-
-def _key(node: ast.expr | None) -> str:
-    key = None if node is None else ast.literal_eval(node)
-    if not isinstance(key, str):
-        raise ValueError("a key that is no text")
-    key.encode()
-    return key
 
 
 FGA_TEXT = _FgaText()
