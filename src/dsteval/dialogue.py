@@ -60,9 +60,9 @@ class Turn(msgspec.Struct):
     """One user turn: the system utterance before it, the user's, and the state of either side.
 
     ``number`` is the turn's key as the file gives it. A side that the file lacks is None. ``ref_frames`` and
-    ``pred_frames`` hold the states per service where the file has services; ``bits`` the right/wrong marks
-    of a file without values. Beside the predicted state, a file may also tell what the tracker changed at
-    this turn (``pred_update``) and which class it chose for each slot (``choices``).
+    ``pred_frames`` hold the states per service where the file has services; ``correctness`` the right/wrong marks
+    of a file without values. Beside the predicted state, a file may also tell what the tracker changed at this
+    turn (``pred_update``) and which class it chose for each slot (``choices``).
     """
 
     number: int

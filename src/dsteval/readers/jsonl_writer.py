@@ -43,11 +43,8 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
         record["bits"] = turn.correctness
     frames: dict[str, Any] = {}
     doubled: dict[str, Any] = {}
-    sides: tuple[tuple[Side, Items | None, list[Frame] | None], ...] = (
-        ("ref", turn.ref, turn.ref_frames),
-        ("pred", turn.pred, turn.pred_frames),
-    )
-    for target, items, services in sides:
+    for target in ("ref", "pred"):
+        items, services = getattr(turn, target), getattr(turn, f"{target}_frames")
         if services is not None:
             frames[target] = [_frame(frame) for frame in services]
         elif items is not None and _is_doubled(items):

@@ -18,7 +18,7 @@ import msgspec
 
 from dsteval.dialogue import canonical_id, slot_of
 from dsteval.errors import ReadError, first_few
-from dsteval.readers.file_sets import File, Gathered, gather, selected
+from dsteval.readers.file_sets import Gathered, gather, selected
 from dsteval.readers.json_pairs import JsonChunk, decode, decode_pairs, explain_failure, plain
 
 __all__ = ["Schema", "SchemaFile", "Source", "schema_hash", "schema_of"]
@@ -43,9 +43,9 @@ class Source:
     """Bytes under a name, or Python objects in the form of decoded JSON.
 
     ``name`` is how messages call it. A folder or an archive is a source whose ``parts`` are its files of data;
-    ``schema`` is the slot list that a schema.json beside them gives, ``passed`` names files that are no data,
-    ``kept`` holds what was found out about the source, so that it is not found out again.
-    ``keeps`` tells which dialogues belong to the split that was asked for.
+    ``schema`` is the slot list that a schema.json beside them gives, ``skipped_files`` names files that are no
+    data, ``cache`` holds what was found out about the source, so that it is not found out again.
+    ``includes`` tells which dialogues belong to the split that was asked for.
     """
 
     def __init__(
@@ -80,7 +80,11 @@ class Source:
     def gathered(cls, gathered: Gathered) -> Source:
         """The source of files in memory. Raises ReadError where one is empty, or the split cannot be told."""
         chosen = selected(gathered)
-        parts = [cls(file.name, _filled(file)) for file in chosen.files]
+        parts = []
+        for file in chosen.files:
+            parts.append(cls(file.name, file.data))
+            if not parts[-1].data.strip():
+                raise ReadError(where=file.name, expected="data", found="an empty file")
         source = cls(gathered.name, parts=parts, schema=gathered.schema)
         if len(parts) == 1:
             source.data, source._parts = parts[0].data, None
@@ -326,9 +330,3 @@ def schema_of(value: bytes | SchemaFile, name: str = "") -> Schema:
 def schema_hash(schema: Schema) -> str:
     """Six hexadecimal digits over a schema."""
     return hashlib.sha256(msgspec.json.encode(schema, order="sorted")).hexdigest()[:6]
-
-
-def _filled(file: File) -> bytes:
-    if not file.data.removeprefix(b"\xef\xbb\xbf").strip():
-        raise ReadError(where=file.name, expected="data", found="an empty file")
-    return file.data

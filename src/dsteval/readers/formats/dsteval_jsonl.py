@@ -103,30 +103,22 @@ class _Lines:
         for key in ("system", "user"):
             setattr(turn, key, self.flattener.utterance(record.get(key), *place))
         ref_field = self.options.ref_field or "ref"
-        given: list[tuple[str, Side]] = []  # how each state is written, and its side
-        keys: tuple[tuple[str, Side], ...] = (
-            (ref_field, "ref"),
-            ("pred", "pred"),
-            ("state", self.side),
-            ("update", self.side),
-        )
-        for key, side in keys:
+        given: list[tuple[str, str]] = []  # how each state is written, and its side
+        for key, side in ((ref_field, "ref"), ("pred", "pred"), ("state", self.side), ("update", self.side)):
             if key in record:
                 setattr(turn, side, self.flattener.items(record[key], *place))
                 given.append((key, side))
-        for side, value in self._by_side(record.get("frames"), "frames", *place):
-            setattr(turn, f"{side}_frames", self._frames(value, *place))
-            given.append(("frames", side))
-        for side, value in self._by_side(record.get("items"), "items", *place):
-            setattr(turn, side, self._listed(value, *place))
-            given.append(("items", side))
+        for form, attribute, read in (("frames", "{}_frames", self._frames), ("items", "{}", self._listed)):
+            for side, value in self._by_side(record.get(form), form, *place):
+                setattr(turn, attribute.format(side), read(value, *place))
+                given.append((form, side))
         if record.get("updates") is True:
             given = [("update", side) for _, side in given]
         self._check_given(given, *place)
         self._beside(turn, record, *place)
         self.turns.add(place[0], turn)
 
-    def _check_given(self, given: list[tuple[str, Side]], name: str, number: int) -> None:
+    def _check_given(self, given: list[tuple[str, str]], name: str, number: int) -> None:
         """One form a side, and the same form all along a dialogue."""
         for side in _SIDES:
             forms = [key for key, target in given if target == side]
@@ -162,11 +154,11 @@ class _Lines:
                     name, number, "choices as a list of slot, kind and value, all of them texts", chosen
                 )
 
-    def _by_side(self, value: Any, form: str, name: str, number: int) -> list[tuple[Side, list[Any]]]:
+    def _by_side(self, value: Any, form: str, name: str, number: int) -> list[tuple[str, list[Any]]]:
         """What a line lists for each side: a list for the file's one side, or an object of ref and pred."""
         if value is None:
             return []
-        sides: list[tuple[Side, Any]] = [(self.side, value)]
+        sides: list[tuple[str, Any]] = [(self.side, value)]
         if isinstance(value, dict):
             by_side = fields(value, self.flattener.where(name, number))
             sides = [(side, by_side[side]) for side in _SIDES if side in by_side]

@@ -41,8 +41,7 @@ class _FgaText(Reader):
         lines = source.text_lines()
         head = _DIALOGUE.match(lines[0].strip())
         if not head:
-            where = f"{source.name}, line 1"
-            raise ReadError(where=where, expected="'Dialogue ID : NAME'", found=repr(lines[0][:60]))
+            raise _refusal(source.name, 1, "'Dialogue ID : NAME'", repr(lines[0][:60]))
         turns = Grouped(source.name)
         turns.turns[head[1]] = []
         for block in _blocks(lines):
@@ -80,23 +79,23 @@ def _turn(source: str, block: list[tuple[int, str]], dialogue: str, flattener: F
     fields = _fields(block)
     lacking = [key for key in ("Turn", "GT", "PR") if key not in fields]
     if lacking:
-        where = f"{source}, line {block[0][0]}"
-        raise ReadError(where=where, expected="a block with Turn, GT and PR", found=f"no {lacking[0]}")
+        raise _refusal(source, block[0][0], "a block with Turn, GT and PR", f"no {lacking[0]}")
     line, label = fields["Turn"]
     number = turn_number(label)
     if number is None:
-        raise ReadError(where=f"{source}, line {line}", expected="a turn number", found=shown(label))
+        raise _refusal(source, line, "a turn number", shown(label))
     states = [_literal(source, number, *fields[key]) for key in ("GT", "PR")]
     ref, pred = (flattener.items(state, dialogue, number) for state in states)
-    matched = fields.get("Matched")
-    if matched is not None and matched[1] != str(states[0] == states[1]):
-        raise ReadError(
-            where=f"{source}, line {matched[0]}",
-            expected=f"Matched : {states[0] == states[1]}, as GT and PR of turn {number} stand",
-            found=repr(matched[1]),
-            remedy="One of the three was changed by hand.",
-        )
+    equal = states[0] == states[1]
+    line, matched = fields.get("Matched", (0, str(equal)))
+    if matched != str(equal):
+        expected = f"Matched : {equal}, as GT and PR of turn {number} stand"
+        raise _refusal(source, line, expected, repr(matched), "One of the three was changed by hand.")
     return Turn(number, ref, pred, fields.get("Sys", (0, ""))[1], fields.get("Usr", (0, ""))[1])
+
+
+def _refusal(source: str, line: int, expected: str, found: str, remedy: str = "") -> ReadError:
+    return ReadError(where=f"{source}, line {line}", expected=expected, found=found, remedy=remedy)
 
 
 def _literal(source: str, turn: int, line: int, text: str) -> Any:
@@ -105,10 +104,7 @@ def _literal(source: str, turn: int, line: int, text: str) -> Any:
     try:
         return _value(ast.parse(text, mode="eval").body)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        where = f"{source}, line {line}"
-        raise ReadError(
-            where=where, expected=f"a Python literal of a state at turn {turn}", found=repr(text[:60])
-        ) from None
+        raise _refusal(source, line, f"a Python literal of a state at turn {turn}", repr(text[:60])) from None
 
 
 def _value(node: Any) -> Any:

@@ -44,17 +44,11 @@ class _Icdst(JsonFormat):
         setattr(turn, "ref" if both else side, flattener.items(record[self.ref], name, number))
         if both:
             turn.pred = flattener.items(record["pred"], name, number)
-            turn.pred_update = _update(record, name, number, flattener)
+            if "pred_delta_slot_values" in record:
+                turn.pred_update = flattener.items(record["pred_delta_slot_values"], name, number)
+            elif (completion := flattener.utterance(record.get("completion"), name, number)) is not None:
+                turn.pred_update = [] if record.get("not_valid") else completion_items(completion)
         return turn
-
-
-def _update(record: dict[str, Any], name: str, number: int, flattener: Flattener) -> Items | None:
-    if "pred_delta_slot_values" in record:
-        return flattener.items(record["pred_delta_slot_values"], name, number)
-    completion = flattener.utterance(record.get("completion"), name, number)
-    if completion is None:
-        return None
-    return [] if record.get("not_valid") else completion_items(completion)
 
 
 def completion_items(completion: str) -> Items:

@@ -43,7 +43,7 @@ class _TrippyFormat(JsonFormat):
             kind = _KINDS[chosen] if type(chosen) is int and 0 <= chosen < len(_KINDS) else None
             if isinstance(gold, str) and isinstance(value, str) and kind is not None:
                 ref.append((slot, gold))
-                pred.append((slot, _unmarked(value)))
+                pred.append((slot, value[len(MARK) :].removeprefix(" ") if value.startswith(MARK) else value))
                 choices.append(Choice(slot, kind, value))
             else:
                 _complain(record, slot, name, number, flattener)
@@ -51,10 +51,6 @@ class _TrippyFormat(JsonFormat):
             expected = "slots with class_prediction, slot_prediction and slot_groundtruth"
             flattener.note(name, number, expected, record)
         return Turn(number, ref, pred, choices=choices)
-
-
-def _unmarked(value: str) -> str:
-    return value[len(MARK) :].removeprefix(" ") if value.startswith(MARK) else value
 
 
 def _complain(record: dict[str, Any], slot: str, name: str, number: int, flattener: Flattener) -> None:
