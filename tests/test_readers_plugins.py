@@ -97,6 +97,14 @@ def test_a_vague_plug_in_beside_a_generic_format_is_asked_about(install: Any, tm
     assert readers.detect(Source.open(written(tmp_path / "other", "nothing of ours"))).reader.name == "plugin"
 
 
+def test_a_broken_plug_in_stops_nobody(install: Any, tmp_path: Path) -> None:
+    install("NOT_THERE")
+    assert (
+        readers.detect(Source.open(written(tmp_path / "file", json.dumps(STATES)))).reader.name == "dsteval-json"
+    )
+    assert "expected one of the formats" in refused(written(tmp_path / "other", "nothing of ours"))
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
 def test_a_plug_in_that_fits_nothing_changes_nothing(sample: Any, install: Any) -> None:
     install("DECLARED")
