@@ -33,11 +33,11 @@ def read(path: Path | str, side: Side = "pred", name: str | None = None, **optio
 
 
 def refused(path: Path | str, **options: Any) -> str:
-    """The sentence with which reading a file is refused."""
+    """The sentence with which reading a file is refused, as the command line has it."""
     try:
         read(path, **options)
     except DstevalError as error:
-        return str(error)
+        return error.command_line
     raise AssertionError(f"{path} was read")
 
 

@@ -11,6 +11,7 @@ from dsteval.errors import AlignmentError, OptionError, ProtocolError
 from dsteval.render.rankings import reference_tables
 from dsteval.render.table import to_csv, to_md
 from dsteval.results.result import to_json
+from dsteval.stats.intervals import Intervals
 from dsteval.stats.paired import paired_bootstrap
 
 OLD = {
@@ -45,7 +46,7 @@ def test_by_hand() -> None:
 
 def test_intervals_are_paired() -> None:
     found = two_references(PRED, {"old": OLD, "new": NEW}, resamples=300, seed=4)
-    run = dsteval.stats.intervals.Intervals(resamples=300, seed=4)
+    run = Intervals(resamples=300, seed=4)
     # The second reference has its dialogues in another order; the predictions' order is that of both results.
     results = [dsteval.evaluate(ref, PRED, resamples=300, seed=4) for ref in (OLD, NEW)]
     for one in found.metrics:
