@@ -21,6 +21,7 @@ from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import Prepared, value_text
 from dsteval.readers import Source
 from dsteval.results import html
+from dsteval.results.numbers import number
 from dsteval.results.result import SCHEMA
 from dsteval.values.matchers import PreparedValue, same_ref
 
@@ -88,7 +89,7 @@ class Explanation:
         rows = [row for turn in self.turns for row in _html_rows(turn)]
         title = f"{self.dialogue}: {self.system}, {self.protocol}, {self.metric}"
         columns = ["turn", "said", "outcome", "weight", "slot", "reference", "predicted", "error"]
-        return html.page(html.table(columns, rows, title))
+        return html.table(columns, rows, title)
 
 
 _COLORS = {"right": "gray", "missed": "firebrick", "spurious": "purple", "wrong": "darkorange"}
@@ -99,7 +100,12 @@ def _html_rows(turn: TurnLine) -> Iterator[list[str]]:
     said = "<br>".join(
         html.cell(f"{who}: {text}") for who, text in (("system", turn.system), ("user", turn.user)) if text
     )
-    head = [html.cell(turn.turn, bold=True), said, html.cell(turn.outcome), html.cell(f"{turn.weight:.3f}")]
+    head = [
+        html.cell(turn.turn, bold=True),
+        said,
+        html.cell(turn.outcome),
+        html.cell(number(turn.weight, digits=3)),
+    ]
     for slot in turn.slots or (None,):
         if slot is None:
             yield [*head, *[""] * 4]

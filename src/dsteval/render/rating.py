@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from dsteval.rating.agreement import Agreement
 from dsteval.rating.correlation import Correlations
 from dsteval.rating.fitting import LambdaFit
 from dsteval.rating.planning import LambdaPlan, MetricPlan
 from dsteval.render.table import Cell, Table
+from dsteval.results import numbers
 
 __all__ = ["agreement_tables", "correlation_tables", "fit_tables", "lambda_plan_tables", "metric_plan_tables"]
+
+_number = partial(numbers.number, digits=3)
+_between = partial(numbers.interval, digits=3)
 
 
 def agreement_tables(found: Agreement) -> list[Table]:
@@ -127,7 +132,8 @@ def fit_tables(fit: LambdaFit) -> list[Table]:
 def metric_plan_tables(plan: MetricPlan) -> list[Table]:
     """Conversations needed for each number of raters."""
     rows: list[list[Cell]] = [
-        [one.raters, _number(one.r1), _number(one.r2), one.conversations, f"{one.power:.2f}"] for one in plan.needs
+        [one.raters, _number(one.r1), _number(one.r2), one.conversations, numbers.number(one.power)]
+        for one in plan.needs
     ]
     told = (
         f"to tell {plan.r1:g} from {plan.r2:g} (metrics correlate {plan.r12:g}) at {100 * plan.alpha:g} % in "
@@ -159,18 +165,6 @@ def lambda_plan_tables(plan: LambdaPlan) -> list[Table]:
         notes.append(f"{raters} raters: within a factor of {plan.factor:g} with {enough}")
     columns = ["raters", "conversations", "r", "lambda found", "factor", "at 0", "at inf"]
     return [Table(columns, rows, frozenset(range(7)), "Finding lambda", notes)]
-
-
-def _number(value: float | None, sign: bool = False) -> str | None:
-    if value is None or math.isnan(value):
-        return None
-    return f"{value:{'+' if sign else ''}.3f}"
-
-
-def _between(low: float | None, high: float | None, sign: bool = False) -> str | None:
-    if low is None or high is None:
-        return None
-    return f"{_number(low, sign)} .. {_number(high, sign)}"
 
 
 def _lambda(value: float) -> str:

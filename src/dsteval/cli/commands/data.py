@@ -10,6 +10,7 @@ from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places
 from dsteval.data.fetch import fetch
 from dsteval.render.table import Cell, Table
+from dsteval.results.numbers import number
 
 __all__ = ["command"]
 
@@ -50,7 +51,7 @@ def _table(found: list[Description]) -> Table:
             one.name,
             one.conversations,
             one.turns,
-            None if one.average is None else f"{one.average:.2f}",
+            number(one.average),
             one.slots,
             one.values,
         ]

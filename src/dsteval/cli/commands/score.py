@@ -21,8 +21,7 @@ from dsteval.cli.systems import merged, systems
 from dsteval.errors import OptionError
 from dsteval.outcomes.slices import BY
 from dsteval.pipeline.run import Settings
-from dsteval.render.errors import errors_table
-from dsteval.render.scores import change_tables, scores_table, slice_tables
+from dsteval.render.scores import change_tables, errors_table, scores_table, slice_tables
 from dsteval.render.table import FORMS
 from dsteval.results.result import document
 
