@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from dsteval import readers
-from dsteval.cli.options import open_shown, say
+from dsteval.cli.options import field_option, open_shown, say
 from dsteval.cli.output_files import replaced, to_stdout
 from dsteval.cli.path_checks import check_places
 from dsteval.readers.jsonl_writer import lines
@@ -21,7 +21,7 @@ __all__ = ["command"]
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--format", metavar="NAME", help="Format of IN, instead of detecting it.")
-@click.option("--ref-field", metavar="FIELD", help="Which field is the reference, where a file has several.")
+@field_option()
 @click.option("--updates", is_flag=True, help="The predicted states of IN are what each turn changed.")
 def command(source: str, target: str, format: str | None, ref_field: str | None, updates: bool) -> None:
     """Write IN, in any format that is read, as our JSON Lines to OUT (- is standard output, .gz packs).

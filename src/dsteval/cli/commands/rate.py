@@ -331,8 +331,8 @@ def _scored(
     file: str, ref: str | None, protocol: str, metrics: Sequence[str], slots: str | None, options: dict[str, Any]
 ) -> Result:
     """The one system of a FILE. Raises OptionError for a saved result of several."""
-    settings: Settings = {"slots": slot_list(slots), **options, "ci": None}  # type: ignore[typeddict-item]
-    found = systems([file], ref, protocol, metrics, (), settings)
+    own = {"protocol": protocol, "metrics": metrics, "slots": slot_list(slots), "ci": None}
+    found = systems([file], ref, {**options, **own})
     if len(found) != 1:
         raise OptionError(where=file, expected="one system", found=", ".join(one.name for one in found))
     return found[0]

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from dsteval.analysis.validation import Report, validate
-from dsteval.cli.options import coverage_options, form_option, input_options, open_shown, slot_list
+from dsteval.cli.options import arguments_of, coverage_options, form_option, input_options, open_shown
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places
+from dsteval.cli.systems import open_reference
 from dsteval.errors import DstevalError
 from dsteval.render.table import Cell, Table
 from dsteval.render.value_checks import fact_lines
@@ -25,8 +26,6 @@ __all__ = ["command"]
 def command(
     files: tuple[str, ...],
     ref: str | None,
-    protocol: str,
-    slots: str | None,
     form: str | None,
     out: str | None,
     **options: Any,
@@ -37,12 +36,12 @@ def command(
     would refuse. Below the table stands what is odd about the values, with --ontology also those that it lacks.
     """
     check_places("out")
-    reference = None if ref is None else open_shown(ref)
-    listed = slot_list(slots)
+    reference = open_reference(ref)
+    arguments = arguments_of(options)
     reports, refused = [], 0
     for file in files:
         try:
-            reports.append(validate(open_shown(file), reference, protocol, slots=listed, **options))
+            reports.append(validate(open_shown(file), reference, **arguments))
         except DstevalError as error:
             click.echo(f"dsteval: {error.command_line}", err=True)
             refused += 1
@@ -62,4 +61,4 @@ def _table(reports: list[Report]) -> Table:
     notes = [f"{report.name}: recognised by {report.sign}" for report in reports]
     notes += [f"{report.name}: {note}" for report in reports for note in report.notes]
     notes += [line for report in reports for line in fact_lines(report.name, report.facts)]
-    return Table(columns, rows, frozenset({3, 4, 5, 6}), notes=notes)
+    return Table(columns, rows, range(3, 7), notes=notes)
