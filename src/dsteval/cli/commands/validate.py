@@ -23,13 +23,7 @@ __all__ = ["command"]
 @input_options
 @coverage_options
 @form_option
-def command(
-    files: tuple[str, ...],
-    ref: str | None,
-    form: str | None,
-    out: str | None,
-    **options: Any,
-) -> None:
+def command(files: tuple[str, ...], ref: str | None, form: str | None, out: str | None, **options: Any) -> None:
     """Check each FILE: that it reads, what it holds, and that its reference is perfect against itself.
 
     With --ref also that predictions and reference belong together. What is refused, and why, is what `score`
