@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import Any, TypeVar, get_args
 
 import click
+from click import option
 
 from dsteval.align.coverage import Extra, Missing
 from dsteval.cli.progress import progress
@@ -25,6 +26,7 @@ __all__ = [
     "OneOf",
     "arguments_of",
     "by_option",
+    "choice",
     "coverage_options",
     "field_option",
     "file_options",
@@ -66,36 +68,35 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     """Several options as one decorator; ``--help`` lists them in this order."""
 
     def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
+        for each in reversed(options):
+            command = each(command)
         return command
 
     return decorate
 
 
-protocol_option = click.option(
+def choice(flag: str, *names: str, of: Sequence[str], **attributes: Any) -> Callable[[F], F]:
+    """An option that takes one ``of`` some words."""
+    return option(flag, *names, type=OneOf(flag, of), **attributes)
+
+
+protocol_option = option(
     "--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."
 )
-metric_option = click.option(
+metric_option = option(
     "--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated."
 )
-by_option = click.option(
-    "--by", multiple=True, type=OneOf("--by", BY), help="Scores of parts as well; may be repeated."
-)
+by_option = choice("--by", of=BY, multiple=True, help="Scores of parts as well; may be repeated.")
 form_option = together(
-    click.option(
-        "--as", "form", type=OneOf("--as", ["text", "json", "csv", "md", "latex"]), help="Form of the output."
-    ),
-    click.option(
-        "-o", "--out", metavar="PATH", help="Write to a file; the suffix decides: .txt .json .csv .md .tex."
-    ),
+    choice("--as", "form", of=["text", "json", "csv", "md", "latex"], help="Form of the output."),
+    option("-o", "--out", metavar="PATH", help="Write to a file; the suffix decides: .txt .json .csv .md .tex."),
 )
 
 
 def field_option(several: bool = False) -> Callable[[F], F]:
     """``--ref-field``, which may be ``several``."""
-    told = "Which field is the reference, where a file has several."
-    return click.option("--ref-field", multiple=several, metavar="FIELD", help=told)
+    about = "Which field is the reference, where a file has several."
+    return option("--ref-field", multiple=several, metavar="FIELD", help=about)
 
 
 def file_options(several: bool = False) -> Callable[[F], F]:
@@ -103,10 +104,9 @@ def file_options(several: bool = False) -> Callable[[F], F]:
 
     ``several`` references, or fields that hold one, may be named.
     """
-    option = click.option
-    told = "The reference: a file, a folder (FOLDER/test takes a split), a data set."
+    about = "The reference: a file, a folder (FOLDER/test takes a split), a data set."
     return together(
-        option("--ref", multiple=several, metavar="REF", help=told),
+        option("--ref", multiple=several, metavar="REF", help=about),
         option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule."),
         option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
         option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
@@ -122,32 +122,21 @@ def file_options(several: bool = False) -> Callable[[F], F]:
 input_options = together(protocol_option, file_options())
 """What every command takes that reads predictions and compares them by one rule."""
 
-_RESAMPLES = "How often dialogues are drawn anew."
 interval_options = together(
-    click.option(
-        "--ci", type=float, default=0.95, metavar="LEVEL", help="Level of the intervals.", show_default=True
-    ),
-    click.option("--no-ci", is_flag=True, help="No intervals."),
-    click.option("--interval", type=OneOf("--interval", METHODS), default="percentile", help="Kind of interval."),
-    click.option("--resamples", type=int, default=1000, metavar="N", help=_RESAMPLES),
-    click.option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws."),
+    option("--ci", type=float, default=0.95, show_default=True, metavar="LEVEL", help="Level of the intervals."),
+    option("--no-ci", is_flag=True, help="No intervals."),
+    choice("--interval", of=METHODS, default="percentile", help="Kind of interval."),
+    option("--resamples", type=int, default=1000, metavar="N", help="How often dialogues are drawn anew."),
+    option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws."),
 )
 """How sure the numbers are."""
 
+_MISSING = "A reference dialogue without prediction: refuse, score as empty, or leave out and name."
+_EXTRA = "A predicted dialogue without reference: refuse, or ignore and name."
 coverage_options = together(
-    click.option(
-        "--missing",
-        type=OneOf("--missing", get_args(Missing)),
-        default="error",
-        help="A reference dialogue without prediction: refuse, score as empty, or leave out and name.",
-    ),
-    click.option(
-        "--extra",
-        type=OneOf("--extra", get_args(Extra)),
-        default="error",
-        help="A predicted dialogue without reference: refuse, or ignore and name.",
-    ),
-    click.option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema."),
+    choice("--missing", of=get_args(Missing), default="error", help=_MISSING),
+    choice("--extra", of=get_args(Extra), default="error", help=_EXTRA),
+    option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema."),
 )
 """What is done where one side lacks dialogues or turns, and what S is."""
 

@@ -18,8 +18,8 @@ from dsteval.analysis.reference_change import two_references
 from dsteval.analysis.sample_size import plan
 from dsteval.analysis.seed_runs import repeated
 from dsteval.cli.options import (
-    OneOf,
     arguments_of,
+    choice,
     coverage_options,
     file_options,
     form_option,
@@ -50,9 +50,9 @@ __all__ = ["command"]
 # What only the comparison of systems has a use for, and neither runs nor two references.
 _BESIDE = ["against", "fail_below", "baselines", "over", "power", "discriminate", "difference", "test", "common"]
 
-_OVER = ("lambda", "protocols", "resamples")
+_FAIL_BELOW = "With --against: exit 1 where the difference may be below so many points; may be repeated."
 _added_options = together(
-    click.option("--over", multiple=True, type=OneOf("--over", _OVER), help="Who leads, over what."),
+    choice("--over", of=["lambda", "protocols", "resamples"], multiple=True, help="Who leads, over what."),
     click.option("--discriminate", is_flag=True, help="The share of pairs that each metric separates."),
     click.option("--power", is_flag=True, help="Dialogues that are needed to tell the systems apart."),
     click.option("--difference", type=float, metavar="POINTS", help="With --power: the difference to be told."),
@@ -67,18 +67,11 @@ _added_options = together(
 @coverage_options
 @interval_options
 @metric_option
-@click.option(
-    "--test", type=OneOf("--test", TESTS), default="bootstrap", help="The paired test.", show_default=True
-)
+@choice("--test", of=TESTS, default="bootstrap", help="The paired test.", show_default=True)
 @click.option("--common", is_flag=True, help="Compare the dialogues that all systems have, and say so.")
 @click.option("--baselines", is_flag=True, help="Rows for empty states and for the state of the turn before.")
 @click.option("--against", metavar="SAVED", help="A saved result: each FILE is compared with it only.")
-@click.option(
-    "--fail-below",
-    multiple=True,
-    metavar="METRIC=POINTS",
-    help="With --against: exit 1 where the difference may be below so many points; may be repeated.",
-)
+@click.option("--fail-below", multiple=True, metavar="METRIC=POINTS", help=_FAIL_BELOW)
 @_added_options
 @form_option
 def command(

@@ -9,7 +9,7 @@ import click
 
 from dsteval.analysis.explanation import explain
 from dsteval.analysis.worst_dialogues import worst
-from dsteval.cli.options import OneOf, form_option, input_options
+from dsteval.cli.options import choice, form_option, input_options
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import open_reference, predictions
@@ -33,7 +33,7 @@ _ONLY = {"type1": ("type 1",), "type2": ("type 2",), "wrong": ("type 1", "type 2
 @click.argument("dialogue", metavar="DIALOGUE", required=False)
 @input_options
 @click.option("--metric", default="FGA@0.5", metavar="M", help="The FGA that weighs the turns.", show_default=True)
-@click.option("--only", type=OneOf("--only", list(_ONLY)), help="Only turns of that outcome.")
+@choice("--only", of=list(_ONLY), help="Only turns of that outcome.")
 @click.option("--system", "other", metavar="FILE", help="Another system's output, side by side with FILE's.")
 @click.option("--worst", "count", type=int, metavar="N", help="List the N dialogues that do worst, by the metric.")
 @form_option
