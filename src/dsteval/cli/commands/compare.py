@@ -78,11 +78,7 @@ def command(
     files: tuple[str, ...],
     ref: tuple[str, ...],
     ref_field: tuple[str, ...],
-    test: str,
-    common: bool,
-    baselines: bool,
-    against: str | None,
-    fail_below: tuple[str, ...],
+    runs: bool,
     form: str | None,
     out: str | None,
     **options: Any,
@@ -94,47 +90,61 @@ def command(
     --ref (or of --ref-field) is compared with itself: what each slot makes of other labels.
     """
     check_places("out")
-    wanted = {name: options.pop(name) for name in ("over", "discriminate", "power", "difference", "runs")}
+    beside = {name: options.pop(name) for name in _BESIDE}
     arguments = arguments_of(options)
-    everything = form_of(form, out) in ("csv", "json")
     if len(ref) > 1 or len(ref_field) > 1:
         _check_idle("two references", *_BESIDE, "runs")
         sides, fields = _two_references(files, ref, ref_field)
         name, path = open_named(files[0])
         change = two_references(open_shown(path), sides, ref_fields=fields, name=name, **arguments)
-        tables = tables_of.reference_tables(change, None if everything else 20)
-        emit(tables, {"schema": SCHEMA, "references": change.to_dict()}, form, out)
+        most = None if form_of(form, out) in ("csv", "json") else 20
+        emit(
+            tables_of.reference_tables(change, most), {"schema": SCHEMA, "references": change.to_dict()}, form, out
+        )
         return
     reference = ref[0] if ref else None
     arguments["ref_field"] = ref_field[0] if ref_field else None
-    if wanted["runs"]:
+    if runs:
         _check_idle("--runs", *_BESIDE)
-        runs = repeated(systems(files, reference, {**arguments, "ci": None}), arguments["metrics"])
-        emit(tables_of.repeats_tables(runs), {"schema": SCHEMA, "runs": runs.to_dict()}, form, out)
+        repeats = repeated(systems(files, reference, {**arguments, "ci": None}), arguments["metrics"])
+        emit(tables_of.repeats_tables(repeats), {"schema": SCHEMA, "runs": repeats.to_dict()}, form, out)
         return
+    _systems(files, reference, arguments, beside, form, out)
+
+
+def _systems(
+    files: Sequence[str],
+    ref: str | None,
+    arguments: dict[str, Any],
+    beside: dict[str, Any],
+    form: str | None,
+    out: str | None,
+) -> None:
+    """Compare the systems; ``beside`` are the options that belong to this alone."""
     intervals = Intervals.of_settings(arguments)
-    limits = _limits(fail_below, against, intervals.level)
-    if common and arguments["missing"] == "error":
-        arguments["missing"] = "skip"
-    results = systems(files, reference, {**arguments, "ci": None})
-    source, own = _baseline_reference(files, reference, arguments) if baselines else (None, arguments)
+    limits = _limits(beside["fail_below"], beside["against"], intervals.level)
+    if beside["common"] and arguments["missing"] == "error":
+        arguments = {**arguments, "missing": "skip"}
+    results = systems(files, ref, {**arguments, "ci": None})
+    source, own = _baseline_reference(files, ref, arguments) if beside["baselines"] else (None, arguments)
     comparison = compare(
         results,
         source,
-        common=common,
-        against=[] if against is None else _saved(against, results),
-        baselines=tuple(BASELINES) if baselines else (),
-        test=test,
+        common=beside["common"],
+        against=[] if beside["against"] is None else _saved(beside["against"], results),
+        baselines=tuple(BASELINES) if beside["baselines"] else (),
+        test=beside["test"],
         **own,
     )
     below = _below(comparison, limits)
     for note in comparison.notes:
         click.echo(note, err=True)
+    everything = form_of(form, out) in ("csv", "json")
     tables = comparison_tables(comparison, not arguments["metrics"], everything)
     document = comparison.to_dict(out is not None)
-    for key, more, found in _added(comparison.systems, files, reference, intervals, arguments, wanted):
+    for key, more, value in _added(comparison.systems, files, ref, intervals, arguments, beside):
         tables += more
-        document[key] = found
+        document[key] = value
     remarks = dict.fromkeys(note for one in comparison.systems for note in one.notes)
     emit(tables, document, form, out, remarks=remarks, compact=True)
     for line in below:
@@ -245,14 +255,14 @@ def _added(
     ref: str | None,
     intervals: Intervals,
     arguments: dict[str, Any],
-    wanted: dict[str, Any],
+    beside: dict[str, Any],
 ) -> Iterator[tuple[str, list[Table], Any]]:
     """What was asked for beside the comparison: its key in the JSON, its tables, and what the JSON has of it."""
     metrics = arguments["metrics"]
-    if "lambda" in wanted["over"]:
+    if "lambda" in beside["over"]:
         by_lambda = over_lambda(results)
         yield "over_lambda", tables_of.lambda_tables(by_lambda), by_lambda.to_dict()
-    if "protocols" in wanted["over"]:
+    if "protocols" in beside["over"]:
         sources = {name or system_name(Path(path).name): open_shown(path) for name, path in named(files)}
         for source in sources.values():
             check_predictions(source, "--over protocols")
@@ -261,14 +271,14 @@ def _added(
         found = [over_protocols(reference, sources, metric, **settings) for metric in metrics or ["JGA"]]
         tables = [table for one in found for table in tables_of.protocol_tables(one)]
         yield "over_protocols", tables, [one.to_dict() for one in found]
-    if "resamples" in wanted["over"]:
+    if "resamples" in beside["over"]:
         by_resample = over_resamples(results, metrics, intervals)
         yield "over_resamples", tables_of.resample_tables(by_resample), by_resample.to_dict()
-    if wanted["discriminate"]:
+    if beside["discriminate"]:
         separated = discriminative_power(results, metrics, intervals)
         yield "discrimination", tables_of.discrimination_tables(separated), separated.to_dict()
-    points = wanted["difference"]
-    if wanted["power"]:
+    points = beside["difference"]
+    if beside["power"]:
         scales = {text: metric.scale for text, metric in results[0].metrics.items()}
         asked = None if points is None else {text: points / scale for text, scale in scales.items()}
         planned = plan(results, metrics, intervals, asked)

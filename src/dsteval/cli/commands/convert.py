@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -33,10 +34,8 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
         check_places("target")
     opened = open_shown(source)
     say(opened, format)
-    reader = readers.find(format) if format is not None else readers.detect(opened).reader
-    options = readers.Options(updates, ref_field)
     # All is read before anything is written: nothing is written half, to stdout neither.
-    dialogues = list(readers.read(opened, "pred", reader.name, options))
+    dialogues = list(readers.read(opened, "pred", format, readers.Options(updates, ref_field)))
     turns = (turn for dialogue in dialogues for turn in dialogue.turns)
     one_sided = all(turn.ref is None and turn.ref_frames is None and turn.correctness is None for turn in turns)
     written = lines(dialogues, "pred" if one_sided else None)
@@ -58,16 +57,13 @@ def _in_place(source: str, target: str) -> bool:
 def _write(written: Iterable[bytes], target: str) -> int:
     """Write all lines, or none: a file is complete or not there. Returns how many."""
     count = 0
-    if target == "-":
+    with ExitStack() as opened:
+        put: Callable[[bytes], object] = to_stdout
+        if target != "-":
+            file = opened.enter_context(replaced(target, "OUT"))
+            packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if target.endswith(".gz") else None
+            put = opened.enter_context(packed).write if packed else file.write
         for line in written:
-            to_stdout(line)
+            put(line)
             count += 1
-        return count
-    with replaced(target, "OUT") as file:
-        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if target.endswith(".gz") else None
-        for line in written:
-            (packed or file).write(line)
-            count += 1
-        if packed is not None:
-            packed.close()
     return count
