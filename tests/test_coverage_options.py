@@ -166,8 +166,7 @@ class _Twin(Reader):
 
 
 def test_two_formats_that_fit_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    bundled = readers._bundled()
-    monkeypatch.setattr(readers, "_bundled", lambda: {**bundled, "twin": _Twin()})
+    monkeypatch.setattr(readers.READERS, "bundled", {**readers.READERS.bundled, "twin": _Twin()})
     path = str(FORMATS / "fga-json/result.json")
     said = refusal("score", path)
     assert "result.json: expected one format that fits, found fga-json (turns with 'gt' and 'pr') and twin" in said

@@ -9,7 +9,7 @@ import pytest
 import dsteval
 from commandline import run
 from dsteval.analysis.value_checks import KINDS, Fact, facts
-from dsteval.analysis.value_counts import Example
+from dsteval.analysis.value_counts import ValueExample
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.protocols import model as protocol
 from dsteval.values.similarity import key
@@ -58,9 +58,9 @@ def test_none_where_other_slots_are_left_out() -> None:
         "('none' 1, '' 1, 'not mentioned' 1); by slot: hotel-stars 2, hotel-area 1"
     )
     assert fact.examples == (
-        Example("d", 1, "hotel-area", ("",), 1),
-        Example("d", 0, "hotel-stars", ("None",), 1),
-        Example("d", 2, "hotel-stars", ("not mentioned",), 1),
+        ValueExample("d", 1, "hotel-area", ("",), 1),
+        ValueExample("d", 0, "hotel-stars", ("None",), 1),
+        ValueExample("d", 2, "hotel-stars", ("not mentioned",), 1),
     )
     assert list(told(CLEAN, ["hotel-area=none", "hotel-area=north; hotel-stars=4"])) == ["none-in-pred pred"]
 
@@ -85,7 +85,7 @@ def test_values_outside_the_ontology() -> None:
     found = told(ref, pred, ontology=ontology)
     assert figures(found["outside-ontology ref"]) == (1, 1, {"hotel-stars": 1})
     assert figures(found["outside-ontology pred"]) == (2, 2, {"hotel-area": 1, "hotel-stars": 1})
-    assert found["outside-ontology ref"].examples == (Example("d", 0, "hotel-stars", ("5",), 1),)
+    assert found["outside-ontology ref"].examples == (ValueExample("d", 0, "hotel-stars", ("5",), 1),)
     assert figures(found["not-in-ontology pred"]) == (1, 1, {"taxi-leaveat": 1})
     assert (
         "slots that the ontology lacks (1): 1 of 4 values at 1 of 2 turns" in found["not-in-ontology pred"].about
@@ -108,8 +108,8 @@ def test_spellings_on_one_side() -> None:
         "3 of 6 values at 3 of 4 turns (2 distinct: 1 by spelling or form of time, 1 by punctuation" in fact.about
     )
     assert fact.examples == (
-        Example("d", 3, "hotel-name", ("ab", "AB", "The A B"), 2),
-        Example("d", 1, "hotel-area", ("center", "centre"), 1),
+        ValueExample("d", 3, "hotel-name", ("ab", "AB", "The A B"), 2),
+        ValueExample("d", 1, "hotel-area", ("center", "centre"), 1),
     )
     # Two slots, two values, and alternatives that stand side by side.
     assert told(None, ["hotel-name=ab; hotel-area=a b; taxi-leaveat=9:15; hotel-stars=9.15"]) == {}
@@ -132,7 +132,7 @@ def test_what_may_be_one_value(slot: str, one: str, other: str) -> None:
     assert key(slot, one) == key(slot, other) != key(slot, f"{one} 2")
     fact = told([f"{slot}={one}"], [f"{slot}={other}"])["variant-spellings both"]
     assert figures(fact) == (1, 1, {slot: 1})
-    assert fact.examples == (Example("d", 0, slot, (one, other), 1),)
+    assert fact.examples == (ValueExample("d", 0, slot, (one, other), 1),)
 
 
 def test_spellings_between_the_sides() -> None:
@@ -174,7 +174,7 @@ def test_sets() -> None:
     assert figures(found["sets ref"]) == (1, 2, {"hotel-area": 1, "hotel-name": 1})
     # In a prediction '<' is a letter; a side that stands alone may be a reference.
     assert figures(found["sets pred"]) == (1, 1, {"hotel-area": 1})
-    assert found["sets pred"].examples == (Example("d", 0, "hotel-area", ("b", "c"), 1),)
+    assert found["sets pred"].examples == (ValueExample("d", 0, "hotel-area", ("b", "c"), 1),)
     assert "several values in one: 1 of 2 values at 1 of 1 turns" in found["sets pred"].about
     assert figures(told(None, ["hotel-name=x<y"])["sets pred"]) == (1, 1, {"hotel-name": 1})
     assert told(None, ["hotel-name=x+"]) == {}
@@ -189,10 +189,10 @@ def test_spellings_of_dontcare() -> None:
         "predictions 'do not care' 2, 'dontcare' 1; by slot"
     )
     assert fact.examples == (
-        Example("d", 0, "hotel-area", ("do not care",), 2),
-        Example("d", 0, "hotel-area", ("dontcare",), 2),
-        Example("d", 1, "hotel-area", ("dontcare",), 1),
-        Example("d", 0, "hotel-stars", ("Don't care",), 1),
+        ValueExample("d", 0, "hotel-area", ("do not care",), 2),
+        ValueExample("d", 0, "hotel-area", ("dontcare",), 2),
+        ValueExample("d", 1, "hotel-area", ("dontcare",), 1),
+        ValueExample("d", 0, "hotel-stars", ("Don't care",), 1),
     )
     assert told(["hotel-area=dontcare"], ["hotel-area=dontcare"]) == {}
     # Dontcare is never one of the variant spellings.
@@ -213,8 +213,8 @@ def test_dontcare_against_not_set() -> None:
         "dontcare on one side and not set on the other: 2 in the reference, 1 in the predictions at 3 of 3 turns"
     )
     assert fact.examples == (
-        Example("d", 0, "hotel-area", ("dontcare", None), 2),
-        Example("d", 2, "hotel-stars", (None, "dontcare"), 1),
+        ValueExample("d", 0, "hotel-area", ("dontcare", None), 2),
+        ValueExample("d", 2, "hotel-stars", (None, "dontcare"), 1),
     )
     same = ["hotel-area=dontcare; hotel-stars=4"]
     assert told(same, ["hotel-area=x; hotel-stars=dontcare"]) == told(same, same) == {}
@@ -249,7 +249,7 @@ def test_examples_are_the_most_frequent_and_limited() -> None:
     fact = told(None, states)["hyphens pred"]
     assert fact.values == 31
     assert len(fact.examples) == 20
-    assert fact.examples[0] == Example("d", 29, "hotel-name", ("29-x",), 2)
+    assert fact.examples[0] == ValueExample("d", 29, "hotel-name", ("29-x",), 2)
     slots = "; ".join(f"hotel-s{number}=a-b" for number in range(7))
     assert told(None, [slots])["hyphens pred"].about.endswith("hotel-s3 1, hotel-s4 1, ...")
 
@@ -357,5 +357,5 @@ def test_every_kind_is_explained() -> None:
     page = (Path(__file__).parent.parent / "docs/output.md").read_text(encoding="utf-8")
     for kind in KINDS:
         assert f"`{kind}`" in page
-    for name in (*Fact.__dataclass_fields__, *Example.__dataclass_fields__):
+    for name in (*Fact.__dataclass_fields__, *ValueExample.__dataclass_fields__):
         assert f"`{name}`" in page

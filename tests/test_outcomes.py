@@ -1,14 +1,17 @@
 """The table of outcomes, and the explanation of one dialogue, against the oracle."""
 
 import math
-from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
 from dsteval.analysis.explanation import TurnLine, explain
+from dsteval.dialogue import Side
 from dsteval.outcomes.table import ABSENT, EXACT, FIRST, PRED_IS_PREVIOUS_REF, Outcomes
+from dsteval.pipeline.run import Run
+from dsteval.pipeline.scan import Scan
+from dsteval.readers import Source
 from forms import outcomes_of, sides, without_null
 from strategies import WrittenCorpus, corpora, long_corpora
 
@@ -70,37 +73,18 @@ def test_counts_of_each_turn(corpus: WrittenCorpus) -> None:
 
 
 @given(corpora())
-def test_counts_of_each_slot_and_domain(corpus: WrittenCorpus) -> None:
-    outcomes = outcomes_of(corpus)
-    expected: Counter[tuple[str, str, str]] = Counter()
-    active: dict[str, tuple[list[bool], list[bool]]] = {name: ([], []) for name in outcomes.domains}
+def test_slots_are_seen_where_they_stand_first(corpus: WrittenCorpus) -> None:
+    ref, pred = sides(corpus)
+    scan = Scan(Run.of(), Source.of("reference", ref), Source.of("predictions", pred))
+    assert sum(1 for _ in scan.compared()) == len(corpus)
+    first: dict[str, tuple[str, int]] = {}
+    seen: dict[Side, set[str]] = {"ref": set(), "pred": set()}
     for name, dialogue in zip(corpus, naive.prepare(without_null(corpus), "exact"), strict=True):
-        for ref, pred in dialogue:
-            expected.update((name, slot, "ref") for slot in ref)
-            expected.update((name, slot, "pred") for slot in pred)
-            expected.update((name, slot, "right") for slot in naive.right_slots(ref, pred))
-            for state, side in ((ref, 0), (pred, 1)):
-                now = {slot.partition("-")[0] for slot in state}
-                assert now <= active.keys()
-                for domain, turns in active.items():
-                    turns[side].append(domain in now)
-    found: Counter[tuple[str, str, str]] = Counter()
-    for number, slot, *counts in outcomes.slot_rows.tolist():
-        for name, count in zip(("ref", "pred", "right"), counts, strict=True):
-            found[outcomes.dialogues[number], outcomes.slots[slot], name] += count
-    assert +found == expected
-    for domain, (in_ref, in_pred) in active.items():
-        assert outcomes.active(domain).tolist() == in_ref
-        assert outcomes.active(domain, "pred").tolist() == in_pred
-
-
-def test_more_than_sixty_four_domains() -> None:
-    names = [f"domain{i}-slot" for i in range(130)]
-    state: dict[str, str | list[str] | None] = dict.fromkeys(names[::2], "1")
-    outcomes = outcomes_of({"d": [(state, {}), ({names[128]: "1"}, {names[129]: "1"})]})
-    for i in range(130):
-        assert outcomes.active(f"domain{i}").tolist() == [i % 2 == 0, i == 128]
-        assert outcomes.active(f"domain{i}", "pred").tolist() == [False, i == 129]
+        for t, turn in enumerate(dialogue):
+            for side, state in zip(seen, turn, strict=True):
+                seen[side] |= state.keys()
+                first = {**dict.fromkeys(state, (name, t)), **first}
+    assert (scan.comparer.first_seen, scan.comparer.seen) == (first, seen)
 
 
 @given(st.one_of(corpora(), long_corpora()), st.sampled_from(["official", "paper", "strict", "trippy", "hidst"]))

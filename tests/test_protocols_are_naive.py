@@ -227,7 +227,7 @@ def test_mwzeval() -> None:
         for ref, pred in dialogue
     ]
     turns = [({s: mwzeval.normalise(s, v) for s, v in ref.items()}, pred) for ref, pred in turns]
-    hits = [sum(s in pred and mwzeval.matches(pred[s], ref[s]) for s in ref) for ref, pred in turns]
+    hits = [sum(s in pred and mwzeval.matches(ref[s], pred[s]) for s in ref) for ref, pred in turns]
     n_ref, n_pred = (sum(len(turn[side]) for turn in turns) for side in (0, 1))
     assert engine(written, "mwzeval", ["JGA", "SlotPrecision", "SlotRecall", "SlotF1"]) == near(
         {

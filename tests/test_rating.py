@@ -14,9 +14,21 @@ from hypothesis import strategies as st
 
 from dsteval.errors import OptionError, ReadError
 from dsteval.metrics.base import Array
-from dsteval.rating.agreement import LEVELS, agree, alpha, cohen, fleiss
+from dsteval.rating.agreement import agree
 from dsteval.rating.ratings import Rating, Ratings, combined, parse_scale, read, table, written
-from dsteval.stats.agreement import COEFFICIENTS, kendall, pearson, pointbiserial, spearman, steiger, williams
+from dsteval.stats.agreement import (
+    COEFFICIENTS,
+    LEVELS,
+    alpha,
+    cohen,
+    fleiss,
+    kendall,
+    pearson,
+    pointbiserial,
+    spearman,
+    steiger,
+    williams,
+)
 from dsteval.stats.intervals import Intervals
 
 # Imported by name: neither has types.

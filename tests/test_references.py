@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import dsteval
-from dsteval.analysis.reference_change import Example, two_references
+from dsteval.analysis.reference_change import SlotExample, two_references
 from dsteval.errors import AlignmentError, OptionError, ProtocolError
 from dsteval.render.rankings import reference_tables
 from dsteval.render.table import to_csv, to_md
@@ -31,15 +31,16 @@ def test_by_hand() -> None:
     found = two_references(PRED, {"old": OLD, "new": NEW}, metrics=["JGA"])
     assert (found.references, found.dialogues, found.turns, found.relabelled) == (("old", "new"), 2, 4, 3)
     (jga,) = found.metrics
-    assert (jga.a.value, jga.b.value, jga.difference) == (0.25, 0.5, 0.25)
+    a, b = found.scores["JGA"]
+    assert (a.value, b.value, jga.difference) == (0.25, 0.5, 0.25)
     by_slot = {one.slot: one for one in found.slots}
     assert list(by_slot) == ["hotel-name", "train-day"]
     name = by_slot["hotel-name"]
     assert (name.wrong_a, name.wrong_b, name.relabelled, name.change) == (2, 0, 2, -0.5)
-    assert name.example == Example("d", 0, "acorn", "the acorn", "the acorn", 2)
+    assert name.example == SlotExample("d", 0, "acorn", "the acorn", "the acorn", 2)
     day = by_slot["train-day"]
     assert (day.wrong_a, day.wrong_b, day.relabelled, day.change) == (1, 2, 1, 0.25)
-    assert day.example == Example("e", 0, None, "monday", None, 1)
+    assert day.example == SlotExample("e", 0, None, "monday", None, 1)
 
 
 def test_intervals_are_paired() -> None:
@@ -54,7 +55,7 @@ def test_intervals_are_paired() -> None:
         points = [result[one.metric].value or 0.0 for result in results]
         expected = paired_bootstrap(values[1], values[0], points[1], points[0], 0.95)
         assert (one.low, one.high, one.p) == (expected.interval.low, expected.interval.high, expected.p)
-        assert one.a == results[0][one.metric]
+        assert found.scores[one.metric] == tuple(result[one.metric] for result in results)
 
 
 def test_the_sum_of_changes_is_that_of_the_wrong_slots() -> None:

@@ -66,6 +66,17 @@ def test_another_lambda_comes_from_the_kept_histogram(tmp_path: Path) -> None:
     assert "metric 'RSA': expected counts that the saved result keeps (JGA, TurnMatch(variant=official)" in said
 
 
+@pytest.mark.parametrize("value", ["north", "south"])
+def test_rows_that_end_in_zeros_are_whole_again(tmp_path: Path, value: str) -> None:
+    # Of a perfect prediction FGA keeps two columns, of one that is never right JGA keeps one.
+    paths = [tmp_path / "ref.json", tmp_path / "pred.json"]
+    for path, own in zip(paths, ("north", value), strict=True):
+        path.write_text(json.dumps({"d": [{"hotel-area": own}, {"hotel-area": own}], "e": [{"hotel-area": own}]}))
+    wanted = [part for text in ALL for part in ("--metric", text)]
+    out = save(tmp_path, paths[1], "--ref", paths[0], *wanted)
+    assert scores(document("score", out)) == scores(document("score", paths[1], "--ref", paths[0], *wanted))
+
+
 def test_names_and_several_systems(tmp_path: Path) -> None:
     out = save(tmp_path, *FILES, "--ref", REF)
     assert [one["name"] for one in document("score", out)["systems"]] == ["pointer", "seq2seq", "prompted"]
@@ -150,6 +161,10 @@ def broken(path: Path, change: Any) -> Path:
             "one row of counts a dialogue, found 11, 12 rows",
         ),
         (lambda held: held["systems"][0]["per_dialogue"]["counts"].pop("JGA"), "found none of JGA"),
+        (
+            lambda held: held["systems"][0]["per_dialogue"].pop("columns"),
+            "with columns of version 2, found version 1, which another version of dsteval wrote. Score the pred",
+        ),
     ],
 )
 def test_what_is_no_saved_result(tmp_path: Path, change: Any, said: str) -> None:

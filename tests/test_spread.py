@@ -10,7 +10,7 @@ import pytest
 
 import dsteval
 from commandline import refusal, run
-from dsteval.analysis.protocol_spread import Spread, spread
+from dsteval.analysis.protocol_spread import ProtocolSpread, spread
 from dsteval.errors import DstevalError
 from dsteval.protocols import model as protocols
 
@@ -35,7 +35,7 @@ PRED = {
 ONTOLOGY = {"hotel-name": ["acorn guest house"]}
 
 
-def entries(found: Spread) -> dict[str, Any]:
+def entries(found: ProtocolSpread) -> dict[str, Any]:
     return {entry.protocol.partition("@")[0]: entry for entry in found.entries}
 
 

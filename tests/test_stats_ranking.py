@@ -1,7 +1,6 @@
 """Rankings: shares of wins by plain counting, crossings of FGA curves on a grid and by construction."""
 
 import math
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -11,48 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsteval.metrics.fga import FGA
-from dsteval.stats.polynomials import sign_changes, trimmed
-from dsteval.stats.ranking import crossings, curve, discriminative_power, intervals_of_winner, wins
+from dsteval.stats.ranking import crossings, curve, intervals_of_winner, wins
 
 sums_of_histogram = st.tuples(
     st.integers(0, 30), st.integers(0, 60), st.integers(0, 4), st.lists(st.integers(0, 30), max_size=8)
 ).map(lambda parts: np.array([1 + sum(parts[:3]) + sum(parts[3]), *parts[1:3], *parts[3]]))
-
-
-def times(*factors: list[int]) -> list[int]:
-    result = np.array([1], dtype=object)
-    for factor in factors:
-        result = np.convolve(result, np.array(factor, dtype=object))
-    return [int(c) for c in result]
-
-
-def expanded(roots: list[tuple[Fraction, int]]) -> list[int]:
-    """The integer polynomial with these roots, each with its multiplicity."""
-    return times(*[[-root.numerator, root.denominator] for root, power in roots for _ in range(power)])
-
-
-@given(
-    st.dictionaries(st.fractions(Fraction(-2), Fraction(2), max_denominator=12), st.integers(1, 3), max_size=5),
-    st.sampled_from([[1], [-3], [1, 0, 1], [2, -1, 5]]),
-)
-def test_sign_changes_are_the_roots_of_odd_multiplicity(roots: dict[Fraction, int], other: list[int]) -> None:
-    found = sign_changes(times(expanded(list(roots.items())), other))
-    expected = sorted(root for root, power in roots.items() if 0 < root < 1 and power % 2)
-    assert len(found) == len(expected)
-    for one, true in zip(found, expected, strict=True):
-        assert abs(one - true) <= true * Fraction(1, 2**46)
-
-
-def test_sign_changes_that_lie_close() -> None:
-    near = [Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**9), Fraction(1, 10**12), Fraction(10**6 - 1, 10**6)]
-    found = sign_changes(expanded([(root, 1) for root in near]))
-    assert [float(root) for root in found] == pytest.approx([float(root) for root in sorted(near)], rel=1e-13)
-
-
-@pytest.mark.parametrize("polynomial", [[], [0, 0], [5], [-1, 0, 0], [0, 0, 3], [-1, 1], [0, -1, 1], [1, -2, 1]])
-def test_no_sign_change(polynomial: list[int]) -> None:
-    assert sign_changes(polynomial) == []
-    assert trimmed(polynomial) == [] or trimmed(polynomial)[-1] != 0
 
 
 @given(sums_of_histogram, sums_of_histogram)
@@ -83,6 +45,18 @@ def test_a_crossing_that_is_known() -> None:
     x = (2 + math.sqrt(4 + 16)) / 8
     assert crossings(a, b).points == pytest.approx([-math.log(x)], abs=1e-12)
     assert curve(a, [-math.log(x)]) == pytest.approx(curve(b, [-math.log(x)]), abs=1e-12)
+
+
+def test_crossings_near_0_and_far_out() -> None:
+    # 5000 = 4999 + 5001 (1 - x) at x = 5000 / 5001.
+    near = crossings(np.array([10000, 5000, 0, 0]), np.array([10000, 4999, 0, 5001]))
+    assert near.points == pytest.approx([-math.log(5000 / 5001)], rel=1e-9)
+    # One turn of two million tells the two apart at infinity: 10^6 - 1 = 10^6 (1 - x).
+    far = crossings(np.array([2_000_000, 999_999, 0, 0]), np.array([2_000_000, 0, 0, 1_000_000]))
+    assert far.points == pytest.approx([math.log(10**6)], rel=1e-9)
+    # The first powers cancel: x^10 - 2 x^11.
+    late = crossings(np.array([100, 39, *[0] * 11, 2]), np.array([100, 40, *[0] * 10, 1, 0]))
+    assert late.points == pytest.approx([math.log(2)], rel=1e-9)
 
 
 def test_curves_that_touch_do_not_cross() -> None:
@@ -147,9 +121,3 @@ def test_wins_drop_undefined_resamples() -> None:
     assert found.best.tolist() == [0.5, 0.5] and (found.resamples_used, found.dropped) == (2, 1)
     assert np.isnan(wins(np.full((2, 3), math.nan)).best).all()
     assert wins(np.ones((1, 4))).ranks.tolist() == [[1.0]]
-
-
-def test_discriminative_power_without_pairs() -> None:
-    found = discriminative_power([math.nan])
-    assert math.isnan(found.share) and found.pairs == 0
-    assert discriminative_power([0.05, 0.051]).separated == 1

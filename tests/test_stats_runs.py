@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsteval.stats.runs import agreement, fleiss_kappa, spread
+from dsteval.stats.agreement import fleiss
+from dsteval.stats.runs import agreement, spread
 
 marks = st.integers(2, 5).flatmap(
     lambda runs: st.lists(st.lists(st.booleans(), min_size=runs, max_size=runs), min_size=1, max_size=25).map(
@@ -37,7 +38,7 @@ def test_agreement_is_plain_counting(right: Any) -> None:
 @given(marks)
 def test_kappa_as_statsmodels(right: Any) -> None:
     raters = importlib.import_module("statsmodels.stats.inter_rater")
-    found = fleiss_kappa(right)
+    found = fleiss(right.T)
     times = right.sum(axis=0)
     if 0 < times.sum() < right.size:
         assert found == pytest.approx(

@@ -178,65 +178,78 @@ def test_cut_off_anywhere_it_ends_the_same(tmp_path: Path) -> None:
 
 
 SERVER = f"""
-import os, sys
+import os, resource, signal, sys
 sys.path.insert(0, {TESTS!r})
 from pathlib import Path
 from dsteval.readers import Source
 from dsteval.track.dialogues import gather
 from dsteval.track.runs import run
 from dsteval.track.tracker import Loaded
-material, tracker = gather(Source.open(sys.argv[1])), Loaded("trackers:Slow")
-for _ in sys.stdin:
+material, tracker = gather(Source.open(sys.argv[1])), Loaded("trackers:Resetting")
+for limit in map(int, sys.stdin):
     child = os.fork()
     if not child:
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         run(material, tracker, Path(sys.argv[2]))
         os._exit(0)
-    print(child, flush=True)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of files there")
 def test_killed_at_twenty_moments_nothing_is_lost_or_twice(tmp_path: Path) -> None:
-    """One process has everything loaded and forks the runs, so that twenty of them take no time to start."""
+    """The system kills a run in the middle of a write, as soon as a file of it would be longer than a limit.
+
+    Under a limit below what is written already, that is while the file is cut down to what is finished. One
+    process has everything loaded and forks the runs, so that twenty of them take no time to start.
+    """
     straight, out = tmp_path / "straight.jsonl", tmp_path / "out.jsonl"
     chance = random.Random(11)
     data = written(tmp_path / "many.jsonl", {f"D{n}": chance.choices(WORDS, k=3) for n in range(150)})
     track(gather(Source.open(data)), Loaded("trackers:Resetting"), straight)
+    whole = straight.read_bytes()
+    limits = [100]  # in the middle of the header
+    for limit in sorted(chance.sample(range(1000, len(whole)), 10)):
+        limits += [limit, chance.randrange(limit)]
     command = [sys.executable, "-c", SERVER, str(data), str(out)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None
-        codes, sizes = [], set()
-        for attempt in range(21):
-            server.stdin.write("\n")
+        finished, sizes = 0, set()
+        for limit in [*limits[:-1], 2 * len(whole)]:
+            server.stdin.write(f"{limit}\n")
             server.stdin.flush()
-            child = int(server.stdout.readline())
-            if attempt < 20:
-                time.sleep(chance.uniform(0, 0.04))
-                os.kill(child, signal.SIGKILL)
-            codes.append(int(server.stdout.readline()))
-            sizes.add(out.stat().st_size if out.exists() else 0)
+            code = int(server.stdout.readline())
+            assert code == (0 if limit > len(whole) else -signal.SIGXFSZ)
+            text = out.read_bytes() if out.exists() else b""
+            assert whole.startswith(text)
+            assert text.count(b"\n") // 3 >= finished
+            finished = text.count(b"\n") // 3
+            sizes.add(len(text))
         server.stdin.close()
-    assert codes == [-signal.SIGKILL] * 20 + [0]
     assert len(sizes) > 10
-    assert predictions(out) == predictions(straight)
+    assert text == whole
 
 
 @pytest.fixture
 def started(data: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
-    command = [*COMMAND, "track", str(data), "--tracker", "trackers:Slow", "--out", str(tmp_path / "out.jsonl")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([TESTS, *filter(None, sys.path)])}
+    """A run that has written some dialogues, and goes on once the file "gate" is there."""
+    out = tmp_path / "out.jsonl"
+    command = [*COMMAND, "track", str(data), "--tracker", "trackers:Gated", "--out", str(out)]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([TESTS, *filter(None, sys.path)]),
+        "TRACKER_GATE": str(tmp_path / "gate"),
+    }
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as run:
+        while not (out.exists() and out.read_bytes().count(b'"D9.json"')) and run.poll() is None:
+            time.sleep(0.005)
         yield run
         run.kill()
-
-
-def wait_for(out: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not (out.exists() and out.stat().st_size) and time.monotonic() < deadline:
-        time.sleep(0.001)
 
 
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
@@ -244,17 +257,15 @@ def test_the_command_goes_on_from_where_it_was_stopped(
     started: "subprocess.Popen[str]", data: Path, tmp_path: Path, sign: signal.Signals
 ) -> None:
     out = tmp_path / "out.jsonl"
-    wait_for(out)
     started.send_signal(sign)
     told = started.communicate()[1]
     if sign == signal.SIGINT:
         assert started.returncode == 130, told
         assert "The same command goes on from here" in told
         assert "Traceback" not in told
-    before = len({line["dialogue_id"] for line in predictions(out)})
-    assert 0 < before < 40
-    ran = tracked(data, out, "trackers:Slow", "--metric", "JGA", "--as", "json")
-    assert f"40 of 40 dialogues tracked, {before} of them from before" in ran.err
+    assert len({line["dialogue_id"] for line in predictions(out)}) == 10
+    ran = tracked(data, out, "trackers:Gated", "--metric", "JGA", "--as", "json")
+    assert "40 of 40 dialogues tracked, 10 of them from before" in ran.err
     assert scores(ran)[0]["count"] == scores(ran)[0]["total"] == len(predictions(out))
     assert [line["dialogue_id"] for line in predictions(out)] == [
         line["dialogue_id"] for line in predictions(data)
@@ -262,11 +273,9 @@ def test_the_command_goes_on_from_where_it_was_stopped(
 
 
 def test_two_runs_do_not_write_one_file(started: "subprocess.Popen[str]", data: Path, tmp_path: Path) -> None:
-    wait_for(tmp_path / "out.jsonl")
-    started.send_signal(signal.SIGSTOP)
-    told = refusal(tracked(data, tmp_path / "out.jsonl", "trackers:Slow"))
-    started.send_signal(signal.SIGCONT)
+    told = refusal(tracked(data, tmp_path / "out.jsonl", "trackers:Gated"))
     assert "another run that is writing it" in told
+    (tmp_path / "gate").touch()
     assert started.wait() == 0
 
 

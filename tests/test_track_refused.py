@@ -373,7 +373,7 @@ def test_no_timer_outside_the_main_thread(tmp_path: Path) -> None:
     thread.start()
     thread.join()
     assert told == [
-        "--timeout: expected the main thread of a POSIX system, found a system or a thread without timers."
+        "timeout: expected the main thread of a POSIX system, found a system or a thread without timers."
     ]
 
 

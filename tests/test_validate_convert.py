@@ -295,8 +295,7 @@ class _Midway(Reader):
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
 def test_never_half_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bundled = readers._bundled()
-    monkeypatch.setattr(readers, "_bundled", lambda: {**bundled, "midway": _Midway()})
+    monkeypatch.setattr(readers.READERS, "bundled", {**readers.READERS.bundled, "midway": _Midway()})
     source, target = written(tmp_path / "in.txt", "midway"), tmp_path / "to" / name
     target.parent.mkdir()
     assert "expected a third, found none" in refusal("convert", source, target)
@@ -309,8 +308,7 @@ def test_never_half_a_file(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_never_half_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # dsteval convert IN - > OUT: what was printed would be half a file. refusal() checks that nothing was.
-    bundled = readers._bundled()
-    monkeypatch.setattr(readers, "_bundled", lambda: {**bundled, "midway": _Midway()})
+    monkeypatch.setattr(readers.READERS, "bundled", {**readers.READERS.bundled, "midway": _Midway()})
     assert "expected a third" in refusal("convert", written(tmp_path / "in.txt", "midway"), "-")
 
 

@@ -1,9 +1,11 @@
 """Small made-up trackers, good and bad, for the tests of ``track``. They read words like "hotel-area=north"."""
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from dsteval.track import Update
@@ -94,6 +96,16 @@ class Slow(Resetting):
     def update(self, system: str, user: str) -> dict[str, Any]:
         time.sleep(0.002)
         return super().update(system, user)
+
+
+class Gated(Resetting):
+    """Waits at one dialogue, where the environment names a file, until that file is there."""
+
+    def reset(self, dialogue_id: str) -> None:
+        super().reset(dialogue_id)
+        gate = os.environ.get("TRACKER_GATE")
+        while gate and dialogue_id == "D10.json" and not Path(gate).exists():
+            time.sleep(0.005)
 
 
 class MuteError(Exception):

@@ -22,6 +22,19 @@ Figures: TypeAlias = tuple[float, int | None, int]
 Parameters: TypeAlias = Mapping[str, str]
 Twin: TypeAlias = Callable[[Corpus, int, Parameters, float], Figures]
 
+TWINS: dict[str, Twin] = {}
+
+
+def twin(name: str) -> Callable[[Twin], Twin]:
+    """What a metric's twin is marked with."""
+
+    def mark(function: Twin) -> Twin:
+        TWINS[name] = function
+        return function
+
+    return mark
+
+
 LAMBDAS = (0.0, 1e-12, 0.5, 7.0, math.inf)
 
 
@@ -78,12 +91,14 @@ def _turns(corpus: Corpus) -> list[naive.Turn]:
     return list(chain.from_iterable(corpus))
 
 
+@twin("JGA")
 def _jga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     turns = _turns(corpus)
     right = sum(naive.exact(*turn) for turn in turns)
     return _averaged(naive.jga(corpus, given["average"]), corpus, given["average"], right, len(turns))
 
 
+@twin("TurnMatch")
 def _turn_match(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     value = naive.turn_match(corpus, given["variant"], given["average"])
     distances = [x for dialogue in corpus for x in naive.error_distances(dialogue, given["variant"])]
@@ -91,11 +106,13 @@ def _turn_match(corpus: Corpus, n_slots: int, given: Parameters, number: float) 
     return _averaged(value, corpus, given["average"], matched, len(distances))
 
 
+@twin("FGA")
 def _fga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     value = naive.fga(corpus, number, given["variant"], given["average"])
     return _averaged(value, corpus, given["average"], None, len(_turns(corpus)))
 
 
+@twin("SlotAccuracy")
 def _slot_accuracy(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     errors = {"first": naive.slot_errors, "last": naive.slot_errors_trade}[given["split"]]
     if given["wrong"] == "twice":
@@ -106,6 +123,7 @@ def _slot_accuracy(corpus: Corpus, n_slots: int, given: Parameters, number: floa
     return _averaged(value, corpus, given["average"], sum(map(sum, right)), total)
 
 
+@twin("AGA")
 def _aga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     union = given["over"] == "union"
     return naive.aga(corpus, given["over"]), None, sum(bool(b or (union and p)) for b, p in _turns(corpus))
@@ -116,48 +134,58 @@ def _credited(value: float, count: int, total: int, given: Parameters) -> Figure
     return value, count if given["credit"] == "whole" else None, total
 
 
+@twin("SlotPrecision")
 def _precision(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     right, _, pred = naive.pair_counts(corpus)
     return _credited(naive.slot_precision(corpus), right, pred, given)
 
 
+@twin("SlotRecall")
 def _recall(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     right, ref, _ = naive.pair_counts(corpus)
     return _credited(naive.slot_recall(corpus), right, ref, given)
 
 
+@twin("SlotF1")
 def _slot_f1(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     right, ref, pred = naive.pair_counts(corpus)
     return _credited(naive.slot_f1(corpus), 2 * right, ref + pred, given)
 
 
+@twin("TurnF1")
 def _turn_f1(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     return naive.turn_f1(corpus), None, len(_turns(corpus))
 
 
+@twin("GCA")
 def _gca(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     value, changes = more.gca(more.gca_counts(corpus))
     return value, None, changes
 
 
+@twin("RSA")
 def _rsa(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     scores = more.rsa_scores(corpus, given["empty"])
     return naive.mean(scores), None, len(scores)
 
 
+@twin("IAGA")
 def _iaga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     value, turns = more.iaga(corpus)
     return value, None, turns
 
 
+@twin("DialogueMatch")
 def _dialogue_match(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     return more.share(more.dialogue_matches(corpus))
 
 
+@twin("UpdateAccuracy")
 def _update_accuracy(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     return more.share(more.update_matches(corpus))
 
 
+@twin("RecipeJGA")
 def _recipe_jga(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     return more.share(more.recipe_matches(corpus))
 
@@ -172,41 +200,23 @@ def _share(count: int, total: int) -> Figures:
     return (count / total if total else math.nan), count, total
 
 
+@twin("OriginErrors")
 def _origin_errors(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     errors = naive_lineage.of_kind(naive_lineage.errors(corpus), given["kind"])
     return _share(len(errors), len(_turns(corpus)))
 
 
+@twin("RepairRate")
 def _repair_rate(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     errors = naive_lineage.of_kind(naive_lineage.errors(corpus), given["kind"])
     return _share(sum(error.end == "repaired" for error in errors), len(errors))
 
 
+@twin("ErrorLifetime")
 def _error_lifetime(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
     errors = naive_lineage.of_kind(naive_lineage.errors(corpus), given["kind"])
     return _share(sum(error.lifetime for error in errors), len(errors))
 
 
-TWINS: dict[str, Twin] = {
-    "AGA": _aga,
-    "DialogueMatch": _dialogue_match,
-    "ErrorLifetime": _error_lifetime,
-    "FGA": _fga,
-    "GCA": _gca,
-    "IAGA": _iaga,
-    "JGA": _jga,
-    "NoneF1": partial(_none, kind="f1"),
-    "NonePrecision": partial(_none, kind="precision"),
-    "NoneRecall": partial(_none, kind="recall"),
-    "OriginErrors": _origin_errors,
-    "RSA": _rsa,
-    "RecipeJGA": _recipe_jga,
-    "RepairRate": _repair_rate,
-    "SlotAccuracy": _slot_accuracy,
-    "SlotF1": _slot_f1,
-    "SlotPrecision": _precision,
-    "SlotRecall": _recall,
-    "TurnF1": _turn_f1,
-    "TurnMatch": _turn_match,
-    "UpdateAccuracy": _update_accuracy,
-}
+for kind in ("Precision", "Recall", "F1"):
+    TWINS[f"None{kind}"] = partial(_none, kind=kind.lower())

@@ -9,26 +9,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dsteval._version import __version__
 
-if TYPE_CHECKING:
-    from dsteval.analysis.comparison import Comparison as Comparison
-    from dsteval.analysis.comparison import compare as compare
-    from dsteval.analysis.explanation import explain as explain
-    from dsteval.analysis.protocol_spread import spread as spread
-    from dsteval.dialogue import Dialogue as Dialogue
-    from dsteval.dialogue import Turn as Turn
-    from dsteval.errors import DstevalError as DstevalError
-    from dsteval.pipeline.evaluation import evaluate as evaluate
-    from dsteval.results.result import Result as Result
-    from dsteval.results.result import Score as Score
-    from dsteval.results.saved import load as load
-    from dsteval.results.saved import merge as merge
-
 # Where each public name lives; imported when first used, so that `import dsteval` costs next to nothing. Every
-# metric of the registry is a name of the package as well: dsteval.FGA @ 0.5.
+# metric of the registry is a name of the package as well: dsteval.FGA @ 0.5. Type checkers read __init__.pyi.
 _HOMES = {
     "Comparison": "dsteval.analysis.comparison",
     "Dialogue": "dsteval.dialogue",

@@ -30,6 +30,7 @@ __all__ = [
     "ReadError",
     "first_few",
     "printable",
+    "require",
     "unknown",
 ]
 
@@ -91,6 +92,12 @@ class OptionError(DstevalError):
 
 class FetchError(DstevalError):
     """A data set that cannot be had, or a file of one that is not what it should be."""
+
+
+def require(condition: object, where: str, expected: str, found: object) -> None:
+    """Raise OptionError unless a condition holds."""
+    if not condition:
+        raise OptionError(where=where, expected=expected, found=str(found))
 
 
 _OPTION = re.compile(

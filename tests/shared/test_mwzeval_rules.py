@@ -63,7 +63,7 @@ def score(gold: dict[str, list[State]], pred: dict[str, list[State]]) -> dict[st
     joint = turns = hits = false = missed = 0
     for name, states in pred.items():
         for ref, state in zip(gold[name], states, strict=True):
-            found = sum(slot in ref and matches(value, ref[slot]) for slot, value in state.items())
+            found = sum(slot in ref and matches(ref[slot], value) for slot, value in state.items())
             hits, false, missed = hits + found, false + len(state) - found, missed + len(ref) - found
             joint += found == len(ref) == len(state)
             turns += 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from dsteval import readers
 from dsteval.analysis.baselines import BASELINES, baseline
-from dsteval.analysis.differences import TESTS, Difference, Shared, differences
+from dsteval.analysis.differences import TESTS, Difference, SharedDraws, differences
 from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, unknown
 from dsteval.metrics import Metric, parse
@@ -21,7 +21,7 @@ from dsteval.pipeline.run import Settings
 from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
 from dsteval.results import html
-from dsteval.results.aligned import beside, check_alike
+from dsteval.results.aligned import beside, check_alike, turns_by_id
 from dsteval.results.numbers import interval, number, p_value
 from dsteval.results.result import Result, document, signed
 from dsteval.results.saved import is_saved, load, recounted
@@ -67,34 +67,35 @@ class Comparison:
         # Of DialogueMatch the last is McNemar's; the first is that of the test that was asked for.
         p = {frozenset((d.a, d.b)): d.p_holm for d in reversed(self.differences) if d.metric == metric}
         best = self.best(metric)
+
+        def significant(name: str, top: str) -> bool:
+            pair = p.get(frozenset((name, top)))
+            return pair is not None and pair <= ALPHA
+
         others = [one.name for one in self.systems if best and one.name not in best]
-        return [name for name in others if all(_at_most(p.get(frozenset((name, top))), ALPHA) for top in best)]
+        return [name for name in others if all(significant(name, top) for top in best)]
 
     def to_dict(self, keep: bool = False) -> dict[str, Any]:
         """The JSON document; ``keep`` puts the counts per dialogue in, so that it can be loaded again."""
-        whole = document(self.systems, keep) | {"comparisons": [asdict(one) for one in self.differences]}
+        whole = document(self.systems, keep) | {"comparisons": list(map(asdict, self.differences))}
         return whole | ({"baselines": [one.system() for one in self.baselines]} if self.baselines else {})
 
     def _repr_html_(self) -> str:
         """The systems side by side, the best of each column bold, for notebooks."""
         names = [score.metric for score in self.systems[0].scores]
-        best = {name: set(self.best(name)) for name in names}
+        best = {name: self.best(name) for name in names}
         rows = []
-        for one in self.systems:
-            cells = [html.cell(one.name)]
+        for system in self.systems:
+            cells = [html.cell(system.name)]
             for name in names:
-                value = number(one[name].value, parse(name).scale)
-                cells.append(html.cell(value or "", bold=one.name in best[name]))
+                value = number(system[name].value, parse(name).scale)
+                cells.append(html.cell(value or "", bold=system.name in best[name]))
             rows.append(cells)
         return html.table(["system", *names], rows, notes=[*self.notes, *str(self).splitlines()])
 
     def __str__(self) -> str:
         width = max((len(f"{d.metric}  {d.a} - {d.b}") for d in self.differences), default=0)
         return "\n".join([*self.notes, *(_line(one, width) for one in self.differences)])
-
-
-def _at_most(p: float | None, alpha: float) -> bool:
-    return p is not None and p <= alpha
 
 
 def _line(one: Difference, width: int) -> str:
@@ -135,47 +136,43 @@ def compare(
     >>> found["JGA", "good", "bad"].difference, found.best("JGA")
     (1.0, ['good'])
     """
-    odd = sorted(set(settings) - set(Settings.__annotations__))
-    if odd:
-        raise OptionError(unknown("option", odd[0], list(Settings.__annotations__)))
+    if strange := sorted(set(settings) - set(Settings.__annotations__)):
+        raise OptionError(unknown("option", strange[0], list(Settings.__annotations__)))
     intervals = Intervals.of_settings(settings)
     for word, kind, known in ((test, "test", TESTS), *((one, "baseline", tuple(BASELINES)) for one in baselines)):
         if word not in known:
             raise OptionError(unknown(kind, word, known))
     opened = None if ref is None else open_input(ref, "reference")
-    held = opened if opened is None or isinstance(opened, Source) else list(opened)
+    reference = opened if opened is None or isinstance(opened, Source) else list(opened)
     if isinstance(systems, Mapping):
-        first, results = _scored(systems, held, metrics, protocol, _lenient(settings, common))
-        if held is None and first is not None:
-            held, settings = first, {**settings, "ref_format": settings.get("format")}
+        # Intervals are made later, for all at once; dialogues that a system lacks are none of the common ones.
+        plain: Settings = {**settings, "ci": None}
+        if common and plain.get("missing", "error") == "error":
+            plain["missing"] = "skip"
+        first, results = _scored(systems, reference, metrics, protocol, plain)
+        if reference is None and first is not None:
+            reference, settings = first, {**settings, "ref_format": settings.get("format")}
     else:
         results = list(systems)
     results += against
-    _check_names(results)
+    if len(results) < 2:
+        raise OptionError(where="compare", expected="two systems or more", found=str(len(results)))
+    check_names([result.name for result in results], "compare")
     results = _narrowed(results, metrics)
-    for one in results[1:]:
-        check_alike(results[0], one)
+    for result in results[1:]:
+        check_alike(results[0], result)
     order, note = _order(results, common)
-    parts = [_part(one, order, note) for one in results]
+    parts = [_part(result, order, note) for result in results]
     texts = [score.metric for score in parts[0].scores]
     rows = []
     for kind in dict.fromkeys(baselines):
-        row = _part(_baseline(kind, parts, held, protocol, settings), order, note)
+        row = _part(_baseline(kind, parts, reference, protocol, settings), order, note)
         rows.append(replace(recounted(row, texts, NO_INTERVALS), notes=(), source=""))
-    shared = Shared.over(intervals, parts)
-    done = tuple(recounted(one, texts, shared) for one in parts)
+    shared = SharedDraws.over(intervals, parts)
+    done = tuple(recounted(part, texts, shared) for part in parts)
     fresh = len(done) - len(against)
-    pairs = product(done[:fresh], done[fresh:]) if against else combinations(done, 2)
-    found = tuple(differences(list(pairs), shared, test))
-    return Comparison(done, found, tuple(rows), (note,) if note else ())
-
-
-def _lenient(settings: Settings, common: bool) -> Settings:
-    """Without intervals, made later for all at once; dialogues that a system lacks are none of the common ones."""
-    own: Settings = {**settings, "ci": None}
-    if common and own.get("missing", "error") == "error":
-        own["missing"] = "skip"
-    return own
+    pairs = list(product(done[:fresh], done[fresh:]) if against else combinations(done, 2))
+    return Comparison(done, tuple(differences(pairs, shared, test)), tuple(rows), (note,) if note else ())
 
 
 def _scored(
@@ -189,24 +186,16 @@ def _scored(
     first: Source | None = None
     results: list[Result] = []
     for name, value in systems.items():
-        if isinstance(value, Result):
-            results.append(replace(value, name=name))
-            continue
-        source = open_input(value, name)
-        if isinstance(source, Source) and is_saved(source):
+        source = value if isinstance(value, Result) else open_input(value, name)
+        if isinstance(source, Result):
+            results.append(replace(source, name=name))
+        elif isinstance(source, Source) and is_saved(source):
             loaded = load(source)
             results += [replace(loaded[0], name=name)] if len(loaded) == 1 else loaded
-            continue
-        if isinstance(source, Source):
-            first = first or source
-        results.append(evaluate(ref, source, metrics=metrics, protocol=protocol, name=name, **settings))
+        else:
+            first = first or (source if isinstance(source, Source) else None)
+            results.append(evaluate(ref, source, metrics=metrics, protocol=protocol, name=name, **settings))
     return first, results
-
-
-def _check_names(results: Sequence[Result]) -> None:
-    if len(results) < 2:
-        raise OptionError(where="compare", expected="two systems or more", found=str(len(results)))
-    check_names([one.name for one in results], "compare")
 
 
 def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None) -> list[Result]:
@@ -216,12 +205,11 @@ def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None)
     if metrics is None:
         texts = [score.metric for score in results[0].scores]
         for other in results[1:]:
-            odd = set(texts) ^ {score.metric for score in other.scores}
-            if odd:
+            if unshared := set(texts) ^ {score.metric for score in other.scores}:
                 raise AlignmentError(
                     where=beside(results[0], other),
                     expected="the same metrics",
-                    found=f"{', '.join(sorted(odd))} in one of them only",
+                    found=f"{', '.join(sorted(unshared))} in one of them only",
                     remedy="Say which with --metric, or score one of them again.",
                 )
     else:
@@ -237,36 +225,33 @@ def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
     They stand in the order of their ids, in which dialogues are drawn.
     Raises AlignmentError where systems cover different dialogues and ``common`` is not asked for.
     """
-    held = [dict(zip(map(canonical_id, one.dialogues), one.turns_per_dialogue, strict=True)) for one in results]
-    shared = {key for key, turns in held[0].items() if all(other.get(key) == turns for other in held[1:])}
-    written = {canonical_id(name): name for one in results for name in one.dialogues}
-    odd = [name for key, name in written.items() if key not in shared]
-    if odd and not common:
-        lacking = [[name for key, name in written.items() if key not in own] for own in held]
-        listed = [
-            f"{one.name} lacks {len(names)} ({first_few(names)})"
-            for one, names in zip(results, lacking, strict=True)
-            if names
-        ]
-        uneven = [name for key, name in written.items() if len({own[key] for own in held if key in own}) > 1]
-        listed += [f"other numbers of turns in {len(uneven)} ({first_few(uneven)})"] if uneven else []
+    turns = [turns_by_id(result) for result in results]
+    shared = {key for key, number in turns[0].items() if all(other.get(key) == number for other in turns[1:])}
+    written = {canonical_id(name): name for result in results for name in result.dialogues}
+    apart = [name for key, name in written.items() if key not in shared]
+    if apart and not common:
+        listed = []
+        for result, own in zip(results, turns, strict=True):
+            if lacking := [name for key, name in written.items() if key not in own]:
+                listed.append(f"{result.name} lacks {len(lacking)} ({first_few(lacking)})")
+        if uneven := [name for key, name in written.items() if len({own[key] for own in turns if key in own}) > 1]:
+            listed.append(f"other numbers of turns in {len(uneven)} ({first_few(uneven)})")
         raise AlignmentError(
             where="compare",
             expected="systems that cover the same dialogues",
             found="; ".join(listed),
-            extent=f"{len(odd)} of {len(written)} dialogues",
+            extent=f"{len(apart)} of {len(written)} dialogues",
             remedy="Compare what all of them have with --common.",
         )
     if not shared:
         raise AlignmentError(where="compare", expected="a dialogue that all systems have", found="none")
     order = sorted(shared)
-    if not odd:
+    if not apart:
         return order, ""
-    coverage = results[0].coverage
-    turns = sum(held[0][key] for key in order)
+    coverage, scored = results[0].coverage, sum(turns[0][key] for key in order)
     return order, (
-        f"COMMON PART ONLY: {len(order)} of {coverage.ref_dialogues} dialogues, {turns} of {coverage.ref_turns} "
-        f"turns, those that all systems have; {len(odd)} that some have left out ({first_few(odd)})"
+        f"COMMON PART ONLY: {len(order)} of {coverage.ref_dialogues} dialogues, {scored} of {coverage.ref_turns} "
+        f"turns, those that all systems have; {len(apart)} that some have left out ({first_few(apart)})"
     )
 
 
@@ -277,8 +262,7 @@ def _part(result: Result, order: Sequence[str], note: str) -> Result:
     if not note and np.array_equal(rows, np.arange(len(place))):
         return result
     turns = sum(result.turns_per_dialogue[row] for row in rows)
-    kept = set(order)
-    dropped = [result.dialogues[row] for key, row in place.items() if key not in kept]
+    dropped = [result.dialogues[row] for row in sorted(set(place.values()).difference(rows.tolist()))]
     coverage = replace(
         result.coverage,
         scored_dialogues=len(rows),
@@ -318,11 +302,11 @@ def _baseline(
     of_predictions = {"format", "updates", "missing", "extra", "changes"}
     own: Settings = {key: value for key, value in settings.items() if key not in of_predictions}  # type: ignore[assignment]
     own["ci"] = None
-    if own.get("slots") is None and len({one.n_slots for one in systems}) == 1:
+    if own.get("slots") is None and len({system.n_slots for system in systems}) == 1:
         own["slots"] = first.n_slots  # what the systems predict may have widened it
-    held = read_references(ref, own.get("ref_format"), readers.Options(False, own.get("ref_field")))
-    made: Iterator[Dialogue] = baseline(kind, held)
+    references = read_references(ref, own.get("ref_format"), readers.Options(False, own.get("ref_field")))
+    made: Iterator[Dialogue] = baseline(kind, references)
     metrics = [score.metric for score in first.scores]
-    found = evaluate(ref, made, metrics=metrics, protocol=protocol, name=BASELINES[kind], **own)
-    check_alike(first, found)
-    return found
+    result = evaluate(ref, made, metrics=metrics, protocol=protocol, name=BASELINES[kind], **own)
+    check_alike(first, result)
+    return result

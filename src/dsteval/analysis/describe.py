@@ -70,18 +70,8 @@ def describe(
     """
     catalogue = catalog.load() if catalogue is None else catalogue
     options = readers.Options(ref_field=ref_field)
-    found = []
-    for name, opened in _opened(text, progress, catalogue):
-        gathered = gather(opened)
-        if gathered.lists and not gathered.split:
-            found += _by_lists(name or gathered.name, gathered, format, options)
-        else:
-            source = Source.gathered(gathered)
-            tally = _Tally(name or source.name)
-            for dialogue in readers.read(source, "ref", format, options):
-                tally.add(dialogue)
-            found.append(tally.description())
-    return found
+    opened = _opened(text, progress, catalogue)
+    return [row for name, place in opened for row in _rows(name, gather(place), format, options)]
 
 
 def _opened(text: str, progress: Progress | None, catalogue: Catalogue) -> Iterator[tuple[str, str | Path]]:
@@ -96,19 +86,20 @@ def _opened(text: str, progress: Progress | None, catalogue: Catalogue) -> Itera
         yield name, resolve(name, progress=progress, catalogue=catalogue) or name
 
 
-def _by_lists(name: str, gathered: Gathered, format: str | None, options: readers.Options) -> list[Description]:
-    """A row for each split: train is what no list names."""
+def _rows(name: str, gathered: Gathered, format: str | None, options: readers.Options) -> list[Description]:
+    """One row, or where there are lists one for each split: train is what no list names."""
     source = Source.gathered(gathered)
-    train = _Tally(f"{name}/train")
-    tallies = [train]
-    tally_of: dict[str, _Tally] = {}
-    for split in ("dev", "test"):
+    by_split = bool(gathered.lists) and not gathered.split
+    name = name or (gathered.name if by_split else source.name)
+    rest = _Tally(f"{name}/train" if by_split else name)
+    tallies, tally_of = [rest], dict[str, _Tally]()
+    for split in ("dev", "test") if by_split else ():
         if split in gathered.lists:
             tallies.append(_Tally(f"{name}/{split}"))
             only = selected(replace(gathered, split=split)).only or []
             tally_of |= dict.fromkeys(map(canonical_id, only), tallies[-1])
     for dialogue in readers.read(source, "ref", format, options):
-        tally_of.get(canonical_id(dialogue.id), train).add(dialogue)
+        tally_of.get(canonical_id(dialogue.id), rest).add(dialogue)
     return [tally.description() for tally in tallies]
 
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from dsteval import readers
-from dsteval.dialogue import Dialogue, Side, canonical_id
+from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, MetricError, ProtocolError, unknown
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
-from dsteval.outcomes.error_records import DialogueContext, ErrorRecord, errors_of
+from dsteval.outcomes.error_records import DialogueContext, errors_of
 from dsteval.outcomes.table import Outcomes
-from dsteval.pipeline.inputs import Input, label_of, open_input, system_name
+from dsteval.pipeline.inputs import Input, label_of, open_input, read_predictions, read_references, system_name
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import Prepared, value_text
-from dsteval.readers import Source
 from dsteval.results import html
 from dsteval.results.numbers import number
 from dsteval.results.result import SCHEMA
@@ -40,8 +38,8 @@ class SlotLine:
     ref: str | None
     pred: str | None
     kind: str
-    since: int | None
-    new: bool
+    since: int | None = None
+    new: bool = False
     until: int | None = None
     error: str | None = None
     relation: str | None = None
@@ -106,16 +104,15 @@ def _html_rows(turn: TurnLine) -> Iterator[list[str]]:
         html.cell(turn.outcome),
         html.cell(number(turn.weight, digits=3)),
     ]
-    for slot in turn.slots or (None,):
-        if slot is None:
-            yield [*head, *[""] * 4]
-            continue
+    for slot in turn.slots:
         told = ", ".join(filter(None, (slot.error, slot.relation)))
         since = "" if slot.since in (None, turn.turn) else f" since turn {slot.since}"
         color = _COLORS.get(slot.kind, "firebrick")
         values = [html.cell(value, color=color) for value in (slot.slot, slot.ref, slot.pred)]
         yield [*head, *values, html.cell(f"{told}{since}")]
         head = [""] * 4
+    if not turn.slots:
+        yield [*head, *[""] * 4]
 
 
 def explain(
@@ -142,24 +139,22 @@ def explain(
             found="service frames",
         )
     fga = _fga(run, metric)
-    pred_source = open_input(pred, "predictions")
-    chosen = _Chosen(dialogue, label_of(pred_source))
-    own = run.reading(pred=True, with_ref=ref is not None)
-    predictions = chosen.of(pred_source, "pred", options.get("format"), own)
+    source = open_input(pred, "predictions")
+    label = label_of(source)
+    reading = run.reading(pred=True, with_ref=ref is not None)
+    predictions = _wanted(dialogue, read_predictions(source, options.get("format"), reading), label)
     references = None
     if ref is not None:
-        source = open_input(ref, "reference")
-        references = chosen.of(source, "ref", options.get("ref_format"), run.reading(pred=False))
-    scan = Scan(run, references, chosen.checked(predictions), source=chosen.source)
+        given = open_input(ref, "reference")
+        every = read_references(given, options.get("ref_format"), run.reading(pred=False))
+        references = _wanted(dialogue, every)
+    scan = Scan(run, references, predictions, source=label)
     found = next(iter([*scan.compared()]), None)
     if found is None:
         left_out = run.protocol.scope.leave_out_why or "left out"
         raise AlignmentError(where=f"dialogue {dialogue!r}", found=f"a dialogue not scored: {left_out}")
-    outcomes = scan.outcomes()
-    turns = _turns(*found, outcomes, fga, run.protocol.scope.bits)
-    return Explanation(
-        found[0].id, name or system_name(label_of(pred_source)), run.protocol.label, str(fga), tuple(turns)
-    )
+    turns = _turns(*found, scan.outcomes(), fga, run.protocol.scope.bits)
+    return Explanation(found[0].id, name or system_name(label), run.protocol.label, str(fga), tuple(turns))
 
 
 def _fga(run: Run, metric: str | Metric) -> Metric:
@@ -171,36 +166,19 @@ def _fga(run: Run, metric: str | Metric) -> Metric:
     return next(iter(run.resolved([chosen]).values()))
 
 
-class _Chosen:
-    """Picks one dialogue out of a source, and remembers the ids of the predictions."""
-
-    def __init__(self, dialogue: str, source: str) -> None:
-        self.dialogue = dialogue
-        self.key = canonical_id(dialogue)
-        self.source = source
-        self.seen: list[str] = []
-
-    def of(
-        self, source: Source | Iterable[Dialogue], side: Side, format: str | None, options: readers.Options
-    ) -> Iterator[Dialogue]:
-        dialogues = readers.read(source, side, format, options) if isinstance(source, Source) else source
-        for dialogue in dialogues:
-            if side == "pred":
-                self.seen.append(dialogue.id)
-            if canonical_id(dialogue.id) == self.key:
-                yield dialogue
-
-    def checked(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
-        """The dialogues themselves. Raises AlignmentError where there is none."""
-        first = next(dialogues, None)
-        if first is None:
-            text = unknown("dialogue", self.dialogue, self.seen)
-            if "Did you mean" not in text:
-                listed = ", ".join(self.seen[:3])
-                text = f"no dialogue {self.dialogue!r}; it has {len(self.seen)}, first: {listed}"
-            raise AlignmentError(where=self.source, found=text)
-        yield first
-        yield from dialogues
+def _wanted(wanted: str, dialogues: Iterable[Dialogue], source: str = "") -> Iterator[Dialogue]:
+    """The dialogue that is wanted. Raises AlignmentError where a ``source`` that is named does not have it."""
+    seen, found = [], False
+    for dialogue in dialogues:
+        seen.append(dialogue.id)
+        if canonical_id(dialogue.id) == canonical_id(wanted):
+            found = True
+            yield dialogue
+    if source and not found:
+        text = unknown("dialogue", wanted, seen)
+        if "Did you mean" not in text:
+            text = f"no dialogue {wanted!r}; it has {len(seen)}, first: {', '.join(seen[:3])}"
+        raise AlignmentError(where=source, found=text)
 
 
 def _turns(
@@ -227,33 +205,25 @@ def _weight(distance: int, fga: Metric) -> float:
     return float(number > 0) if distance == INFINITE else float(decay(np.array(distance), number))
 
 
-class _Wrong(NamedTuple):
-    """An error at one of its turns, and the number of its last turn."""
-
-    error: ErrorRecord
-    until: int
-
-
-def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, _Wrong]]:
-    """Per turn: wrong slot -> the error that it belongs to."""
+def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, dict[str, Any]]]:
+    """Per turn: wrong slot -> what its line tells of the error that it belongs to."""
     numbers = outcomes.turn.tolist()
-    found: list[dict[str, _Wrong]] = [{} for _ in numbers]
+    wrong: list[dict[str, dict[str, Any]]] = [{} for _ in numbers]
     for error in errors_of(outcomes, [context]):
         start = numbers.index(error.origin)
-        units = range(start, start + error.lifetime)
-        for unit in units:
-            found[unit][error.slot] = _Wrong(error, numbers[units[-1]])
-    return found
+        end = start + error.lifetime
+        told = {
+            "since": error.origin,
+            "until": numbers[end - 1],
+            "error": error.kind,
+            "relation": error.relation,
+        }
+        for unit in range(start, end):
+            wrong[unit][error.slot] = told
+    return wrong
 
 
-def _line(slot: str, ref: str | None, pred: str | None, kind: str, new: bool, wrong: _Wrong | None) -> SlotLine:
-    if wrong is None:
-        return SlotLine(slot, ref, pred, kind, None, new)
-    error, until = wrong
-    return SlotLine(slot, ref, pred, kind, error.origin, new, until, error.kind, error.relation)
-
-
-def _slots(prepared: Prepared, unit: int, wrong: dict[str, _Wrong]) -> Iterator[SlotLine]:
+def _slots(prepared: Prepared, unit: int, wrong: dict[str, dict[str, Any]]) -> Iterator[SlotLine]:
     ref, pred = prepared.ref[unit], prepared.pred[unit]
     before = prepared.ref[unit - 1] if unit else {}
     for slot in sorted({**ref, **pred}):
@@ -262,13 +232,13 @@ def _slots(prepared: Prepared, unit: int, wrong: dict[str, _Wrong]) -> Iterator[
         if slot in wrong:
             kind = "missed" if p is None else "spurious" if b is None else "wrong"
         new = b is not None and not same_ref(before.get(slot), b)
-        yield _line(slot, _shown(b), _shown(p), kind, new, wrong.get(slot))
+        yield SlotLine(slot, _shown(b), _shown(p), kind, new=new, **wrong.get(slot, {}))
 
 
-def _marks(bits: Sequence[str], wrong: dict[str, _Wrong]) -> Iterator[SlotLine]:
+def _marks(bits: Sequence[str], wrong: dict[str, dict[str, Any]]) -> Iterator[SlotLine]:
     for slot in bits:
         if slot in wrong:
-            yield _line(slot, None, None, "marked wrong", False, wrong[slot])
+            yield SlotLine(slot, None, None, "marked wrong", **wrong[slot])
 
 
 def _shown(value: PreparedValue | None) -> str | None:

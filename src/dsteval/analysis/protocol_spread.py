@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, TypeAlias, Unpack
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from typing import Any, NamedTuple, Unpack
 
 from dsteval import readers
-from dsteval.dialogue import Dialogue, Item, Items, Side, canonical_id, written_states
-from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, unknown
-from dsteval.outcomes.table import EXACT, Outcomes
+from dsteval.analysis.every_protocol import BASE, check_only, chosen_protocols, reference_slots, under_each
+from dsteval.dialogue import Dialogue, Item, Items, Side, Value, canonical_id
+from dsteval.errors import OptionError
+from dsteval.outcomes.table import EXACT
 from dsteval.pipeline.inputs import Input, keep_dialogues, label_of, open_input, system_name
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import SIDES, Prepared, value_text
-from dsteval.protocols import model as protocols
 from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
 from dsteval.results.result import SCHEMA, Score
 from dsteval.values.matchers import matches
 from dsteval.values.slots import canonical
 
-__all__ = ["Disagreement", "Entry", "Spread", "spread"]
-
-BASE = "exact"
-"""The protocol that the others are held against."""
+__all__ = ["Disagreement", "ProtocolSpread", "SpreadEntry", "spread"]
 
 
 @dataclass(frozen=True)
@@ -48,16 +46,18 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SpreadEntry:
     """One protocol: its scores, JGA first, and where it differs from ``exact``.
 
-    ``gained`` and ``lost`` count turns that are right here and not there, and the other way round (None where the
-    protocol does not count turns); ``rules`` how many of these each setting explains.
+    ``difference`` is its JGA minus that of ``exact``, None where one of them is undefined. ``gained`` and ``lost``
+    count turns that are right here and not there, and the other way round (None where the protocol does not count
+    turns); ``rules`` how many of these each setting explains.
     """
 
     protocol: str
     checked: tuple[str, ...]
     scores: tuple[Score, ...]
+    difference: float | None
     gained: int | None = None
     lost: int | None = None
     rules: dict[str, int] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Spread:
+class ProtocolSpread:
     """What ``spread`` returns: the protocols that apply, those that do not with the reason, and what two of them
     disagree about, where that was asked for.
     """
@@ -78,35 +78,15 @@ class Spread:
     name: str
     source: str
     target: float | None
-    entries: tuple[Entry, ...]
+    entries: tuple[SpreadEntry, ...]
     not_applicable: dict[str, str]
     between: tuple[str, str] | None = None
     disagreements: tuple[Disagreement, ...] = ()
 
-    def difference(self, entry: Entry) -> float | None:
-        """JGA minus that of ``exact``; None where one of them is undefined."""
-        base = next((one.jga.value for one in self.entries if one.protocol.partition("@")[0] == BASE), None)
-        return None if base is None or entry.jga.value is None else entry.jga.value - base
-
     def to_dict(self) -> dict[str, Any]:
         """The spread as JSON has it."""
-        entries = [
-            {
-                "protocol": one.protocol,
-                "checked": list(one.checked),
-                "scores": [score.to_dict() for score in one.scores],
-                "difference": self.difference(one),
-                "gained": one.gained,
-                "lost": one.lost,
-                "rules": one.rules,
-                "notes": list(one.notes),
-            }
-            for one in self.entries
-        ]
-        between = None
-        if self.between is not None:
-            listed = [asdict(one) for one in self.disagreements]
-            between = {"protocols": list(self.between), "disagreements": listed}
+        entries = [vars(one) | {"scores": [score.to_dict() for score in one.scores]} for one in self.entries]
+        listed = list(map(asdict, self.disagreements))
         return {
             "schema": SCHEMA,
             "name": self.name,
@@ -114,7 +94,7 @@ class Spread:
             "target": self.target,
             "protocols": entries,
             "not_applicable": self.not_applicable,
-            "between": between,
+            "between": None if self.between is None else {"protocols": self.between, "disagreements": listed},
         }
 
 
@@ -128,7 +108,7 @@ def spread(
     name: str | None = None,
     progress: Callable[[str], None] | None = None,
     **options: Unpack[Settings],
-) -> Spread:
+) -> ProtocolSpread:
     """Score one file under every protocol that applies, or those in ``only``.
 
     ``target`` is a published JGA, a fraction: entries are sorted by their distance to it. ``between`` names two
@@ -137,156 +117,102 @@ def spread(
 
     Raises the DstevalError of the first protocol where none applies.
     """
-    chosen = _chosen(only, between)
+    chosen = chosen_protocols(only or None, *(between or ()))
     source = open_input(pred, "predictions")
     reference = None if ref is None else open_input(ref, "reference")
     if not isinstance(source, Source) or not isinstance(reference, Source | None):
         raise OptionError(where="spread", expected="files or dictionaries", found="an iterator, which ends")
     own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
     keep_dialogues(source, options.get("format"), own)
-    runs: dict[str, _Run] = {}
-    reasons: dict[str, str] = {}
-    first: DstevalError | None = None
-    entries = []
-    for one in chosen:
-        if progress is not None:
-            progress(one)
-        try:
-            run = _Run(one, reference, source, options)
-        except DstevalError as error:
-            first, reasons[one] = first or error, error.command_line
-            continue
-        entries.append(_entry(run, runs.get(BASE)))
-        if one == BASE or one in (between or ()):
-            runs[one] = run
-    if first is not None and not entries:
-        raise first
+    runs: dict[str, _ProtocolRun] = {}
+
+    def entry(protocol: str) -> SpreadEntry:
+        run = _ProtocolRun(protocol, reference, source, options)
+        if protocol in (BASE, *(between or ())):
+            runs[protocol] = run
+        return _entry(run, runs.get(BASE))
+
+    by_protocol, reasons = under_each(chosen, entry, progress)
+    entries = list(by_protocol.values())
     listed: tuple[Disagreement, ...] = ()
     if between is not None:
-        missing = next((one for one in between if one not in runs), None)
-        if missing is not None:
-            raise OptionError(
-                where=f"--between {missing}", found=f"a protocol that does not apply: {reasons[missing]}"
-            )
-        listed = tuple(_disagreements(runs[between[0]], runs[between[1]]))
+        if missing := [protocol for protocol in between if protocol not in runs]:
+            why = f"a protocol that does not apply: {reasons[missing[0]]}"
+            raise OptionError(where=f"--between {missing[0]}", found=why)
+        pair = runs[between[0]], runs[between[1]]
+        listed = tuple(one for apart in _turns_apart(*pair) for one in _slots_apart(*pair, apart))
     if target is not None:
         entries.sort(key=lambda entry: (entry.jga.value is None, abs((entry.jga.value or 0) - target)))
     label = label_of(source)
-    return Spread(name or system_name(label), label, target, tuple(entries), reasons, between, listed)
-
-
-def _chosen(only: Sequence[str], between: tuple[str, str] | None) -> list[str]:
-    known = protocols.names()
-    for one in (*only, *(between or ())):
-        if one not in known and not one.endswith(".toml"):
-            raise OptionError(unknown("protocol", one, known, "dsteval list protocols"))
-    return list(dict.fromkeys((BASE, *(only or known), *(between or ()))))
+    return ProtocolSpread(name or system_name(label), label, target, tuple(entries), reasons, between, listed)
 
 
 class _Turns(NamedTuple):
-    """One dialogue under one protocol: as aligned, as compared, and which of its turns are right (None: all)."""
+    """One dialogue under one protocol: as aligned, as compared, and which of its turns are right."""
 
     dialogue: Dialogue
     prepared: Prepared
     right: list[bool]
 
 
-class _Run:
+class _ProtocolRun:
     """One protocol's scores and what it made of every turn."""
 
     def __init__(self, name: str, ref: Source | None, pred: Source, options: Settings) -> None:
         run = Run.of(name, **options)
         resolved = {**run.resolved(["JGA"]), **run.resolved(None)}
-        self.scan = scan = Scan(run, ref, pred, resolved)
-        self._stages: dict[str, list[tuple[str, dict[Side, list[_Slots]]]]] = {}
-        self._traces: dict[tuple[Side, Item], list[str]] = {}
-        held = list(scan.compared())
+        scan = Scan(run, ref, pred, resolved)
+        pairs = list(scan.compared())
         outcomes = scan.outcomes()
         partition = scan.partition(outcomes)
         self.scores = scan.scores(partition, outcomes.n_slots, run.intervals)
         self.notes = scan.notes(partition, outcomes.n_slots)
+        self.right = scan.comparer.right
         self.protocol: Protocol = run.protocol
-        self._check_slots(held)
+        check_only(self.protocol.name, self.protocol, reference_slots(dialogue for dialogue, _ in pairs))
+        self.rules = scan.preparer.rules
+        self.trace = {side: cache(rules.trace) for side, rules in self.rules.items()}
+        self.stages = cache(lambda key: scan.preparer.stages(self.turns[key].dialogue))
         self.counts_turns = run.protocol.scope.unit == "turn" and outcomes.has_values
         self.turns: dict[str, _Turns] = {}
         if self.counts_turns:
-            right = _right(outcomes, resolved["JGA"].extra)
-            for number, (dialogue, prepared) in enumerate(held):
+            tally = resolved["JGA"].extra
+            right = outcomes.extra[tally][:, 0] == 1 if tally else (outcomes.flags & EXACT) != 0
+            for number, (dialogue, prepared) in enumerate(pairs):
                 start, end = outcomes.offsets[number : number + 2]
                 self.turns[canonical_id(dialogue.id)] = _Turns(dialogue, prepared, right[start:end].tolist())
 
-    def stages(self, dialogue: Dialogue) -> list[tuple[str, dict[Side, list[_Slots]]]]:
-        """A dialogue as written and after each step, its items by slot; worked out once."""
-        key = canonical_id(dialogue.id)
-        if key not in self._stages:
-            stages = self.scan.preparer.stages(self.turns[key].dialogue)
-            self._stages[key] = [
-                (name, {side: list(map(_by_name, states)) for side, states in zip(SIDES, sides, strict=True)})
-                for name, sides in stages
-            ]
-        return self._stages[key]
 
-    def trace(self, side: Side, item: Item) -> list[str]:
-        """The rules that change an item, worked out once."""
-        if (side, item) not in self._traces:
-            self._traces[side, item] = self.scan.preparer.rules[side].trace(item)
-        return self._traces[side, item]
-
-    def _check_slots(self, held: list[tuple[Dialogue, Prepared]]) -> None:
-        """Raise ProtocolError where the protocol does not look at slots that the reference has."""
-        only = self.protocol.states.only
-        if not only:
-            return
-        known = set(map(canonical, only))
-        seen = {
-            canonical(slot)
-            for dialogue, _ in held
-            for items in written_states(dialogue, "ref")
-            for slot, _ in items
-        }
-        if odd := sorted(seen - known):
-            raise ProtocolError(
-                where=f"protocol {self.protocol.name}",
-                expected=f"a reference of its {len(only)} slots, the only ones it looks at",
-                found=f"{len(odd)} others of {len(seen)} ({first_few(odd)})",
-            )
-
-
-def _right(outcomes: Outcomes, tally: str) -> Any:
-    """Which turns the protocol's JGA counts as right [U]."""
-    return outcomes.extra[tally][:, 0] == 1 if tally else (outcomes.flags & EXACT) != 0
-
-
-def _entry(run: _Run, base: _Run | None) -> Entry:
-    checked, label = run.protocol.checked, run.protocol.label
-    if base is None or not (run.counts_turns and base.counts_turns):
-        return Entry(label, checked, run.scores, notes=run.notes)
-    found = list(_turns_apart(base, run))
-    rules: Counter[str] = Counter()
-    for turns in found:
-        rules.update({one.rule for one in _slots_apart(base, run, *turns)})
-    gained = sum(there.right[t] for _, there, t in found)
+def _entry(run: _ProtocolRun, base: _ProtocolRun | None) -> SpreadEntry:
+    jga, other = run.scores[0].value, None if base is None else base.scores[0].value
+    difference = None if jga is None or other is None else jga - other
+    entry = SpreadEntry(run.protocol.label, run.protocol.checked, run.scores, difference, notes=run.notes)
+    if base is None or base is run or not (run.counts_turns and base.counts_turns):
+        return entry
+    apart = list(_turns_apart(base, run))
+    rules = Counter(rule for turn in apart for rule in {one.rule for one in _slots_apart(base, run, turn)})
+    gained = sum(turn.there.right[turn.at] for turn in apart)
     ordered = dict(sorted(rules.items(), key=lambda pair: (-pair[1], pair[0])))
-    return Entry(label, checked, run.scores, gained, len(found) - gained, ordered, run.notes)
+    return replace(entry, gained=gained, lost=len(apart) - gained, rules=ordered)
 
 
-def _turns_apart(a: _Run, b: _Run) -> Iterator[tuple[_Turns, _Turns, int]]:
-    """The turns that one of two protocols counts as right and the other does not."""
+class _Apart(NamedTuple):
+    """A turn that one of two protocols counts as right and the other does not: its dialogue under both."""
+
+    here: _Turns
+    there: _Turns
+    at: int
+
+
+def _turns_apart(a: _ProtocolRun, b: _ProtocolRun) -> Iterator[_Apart]:
     for key, here in a.turns.items():
         there = b.turns.get(key)
-        if there is None or len(there.right) != len(here.right):
-            continue
-        for t, (one, other) in enumerate(zip(here.right, there.right, strict=True)):
-            if one != other:
-                yield here, there, t
+        if there is not None and len(there.right) == len(here.right):
+            pairs = enumerate(zip(here.right, there.right, strict=True))
+            yield from (_Apart(here, there, at) for at, (one, other) in pairs if one != other)
 
 
-def _disagreements(a: _Run, b: _Run) -> Iterator[Disagreement]:
-    for turns in _turns_apart(a, b):
-        yield from _slots_apart(a, b, *turns)
-
-
-class _Side(NamedTuple):
+class _Compared(NamedTuple):
     """One slot under one protocol: its values as compared, and whether it is right."""
 
     ref: Any
@@ -294,100 +220,86 @@ class _Side(NamedTuple):
     right: bool
 
 
-def _slots_apart(a: _Run, b: _Run, here: _Turns, there: _Turns, t: int) -> Iterator[Disagreement]:
+def _slots_apart(a: _ProtocolRun, b: _ProtocolRun, apart: _Apart) -> Iterator[Disagreement]:
     """The slots that are right under one protocol only; where there are none, the metric itself differs."""
-    sides = (_by_slot(a, here, t), _by_slot(b, there, t))
-    absent = _Side(None, None, True)
-    right_under = (a if here.right[t] else b).protocol.name
-    turn = here.dialogue.turns[t].number
-    found = False
-    for slot in sorted({**sides[0], **sides[1]}):
-        one, other = (side.get(slot, absent) for side in sides)
-        if one.right == other.right:
-            continue
-        found = True
-        items = [a.stages(here.dialogue)[0][1][side][t].get(slot) for side in SIDES]
-        yield Disagreement(
-            here.dialogue.id,
-            turn,
-            slot,
-            None if items[0] is None else _text(items[0][1]),
-            None if items[1] is None else _text(items[1][1]),
-            right_under,
-            ((_shown(one.ref), _shown(one.pred)), (_shown(other.ref), _shown(other.pred))),
-            _responsible((a, b), here.dialogue, t, slot, (one, other)),
+    here, there, at = apart
+    under_a, under_b = _by_slot(a, here, at), _by_slot(b, there, at)
+    absent = _Compared(None, None, True)
+    place = (here.dialogue.id, here.dialogue.turns[at].number)
+    right_under = (a if here.right[at] else b).protocol.name
+    pairs = {
+        slot: (under_a.get(slot, absent), under_b.get(slot, absent)) for slot in sorted({**under_a, **under_b})
+    }
+    unlike = {slot: pair for slot, pair in pairs.items() if pair[0].right != pair[1].right}
+    for slot, pair in unlike.items():
+        whole = a.stages(canonical_id(here.dialogue.id))[0][1]
+        ref, pred = (
+            None if item is None else _text(item[1]) for item in (_item(side[at], slot) for side in whole)
         )
-    if not found:
-        means = [
-            f"JGA={run.protocol.metrics.means['JGA']}" for run in (a, b) if "JGA" in run.protocol.metrics.means
-        ]
-        rule = f"metrics.means {', '.join(means)}" if means else "a slot that is not set on either side"
-        nothing = (None, None)
-        yield Disagreement(here.dialogue.id, turn, "", None, None, right_under, (nothing, nothing), rule)
+        compared = [(_shown(one.ref), _shown(one.pred)) for one in pair]
+        rule = _responsible((a, b), apart, slot, pair)
+        yield Disagreement(*place, slot, ref, pred, right_under, (compared[0], compared[1]), rule)
+    if not unlike:
+        means = [run.protocol.metrics.means["JGA"] for run in (a, b) if "JGA" in run.protocol.metrics.means]
+        listed = ", ".join(f"JGA={metric}" for metric in means)
+        rule = f"metrics.means {listed}" if means else "a slot that is not set on either side"
+        yield Disagreement(*place, "", None, None, right_under, ((None, None), (None, None)), rule)
 
 
-def _by_slot(run: _Run, turns: _Turns, t: int) -> dict[str, _Side]:
+def _by_slot(run: _ProtocolRun, turns: _Turns, at: int) -> dict[str, _Compared]:
     """Canonical slot -> both values as compared; slots that differ in spelling only are one."""
-    ref, pred = (states[t] for states in turns.prepared)
-    right = run.scan.comparer.right
-    found = {}
+    ref, pred = (states[at] for states in turns.prepared)
+    compared = {}
     for slot in {**ref, **pred}:
         r, p = ref.get(slot), pred.get(slot)
-        found[canonical(slot)] = _Side(r, p, r is not None and p is not None and right(slot, r, p))
-    return found
+        compared[canonical(slot)] = _Compared(r, p, r is not None and p is not None and run.right(slot, r, p))
+    return compared
 
 
-_Slots: TypeAlias = dict[str, Item]
-
-
-def _by_name(items: Items) -> _Slots:
-    """Canonical slot -> its item as written; of two spellings of one slot the first."""
-    return {canonical(item[0]): item for item in reversed(items)}
+def _item(items: Items, slot: str) -> Item | None:
+    """A slot's item as written; of two spellings of one slot the first."""
+    return next((item for item in items if canonical(item[0]) == slot), None)
 
 
 def _responsible(
-    runs: tuple[_Run, _Run], dialogue: Dialogue, t: int, slot: str, sides: tuple[_Side, _Side]
+    runs: tuple[_ProtocolRun, _ProtocolRun], apart: _Apart, slot: str, pair: tuple[_Compared, _Compared]
 ) -> str:
     """The settings that make one slot right under one protocol and wrong under the other."""
-    found: list[str] = []
+    rules: list[str] = []
     for side in SIDES:
-        values = [getattr(one, side) for one in sides]
-        if values[0] == values[1]:
-            continue
-        traces = [_trace(run, side, dialogue, t, slot, value) for run, value in zip(runs, values, strict=True)]
-        found += [rule for rule in (*traces[0], *traces[1]) if (rule in traces[0]) != (rule in traces[1])]
+        values = [getattr(compared, side) for compared in pair]
+        if values[0] != values[1]:
+            one, other = (_trace(run, side, apart, slot, value) for run, value in zip(runs, values, strict=True))
+            rules += [rule for rule in (*one, *other) if (rule in one) != (rule in other)]
     # Another spelling of the slot's name comes with all its values; it is the reason only where it stands alone.
-    found = [rule for rule in found if not rule.startswith("states.slots=")] or found
-    rules = [run.protocol.match.rule for run in runs]
-    (right, there), (wrong, _) = sorted(zip(sides, runs, strict=True), key=lambda pair: not pair[0].right)
+    rules = [rule for rule in rules if not rule.startswith("states.slots=")] or rules
+    (right, there), (wrong, _) = sorted(zip(pair, runs, strict=True), key=lambda side: not side[0].right)
     if None not in (right.ref, right.pred) and not matches(right.ref, right.pred):
         # The matcher forgives. Where it forgives the other's values too, what else differs does not matter.
-        alone = None not in (wrong.ref, wrong.pred) and there.scan.comparer.right(slot, wrong.ref, wrong.pred)
-        found = [*([] if alone else found), f"match.rule={there.protocol.match.rule}"]
-    if not found:
-        found = [f"match.rule={next((rule for rule in rules if rule != 'exact'), rules[0])}"]
-    return ", ".join(dict.fromkeys(found))
+        alone = None not in (wrong.ref, wrong.pred) and there.right(slot, wrong.ref, wrong.pred)
+        rules = [*([] if alone else rules), f"match.rule={there.protocol.match.rule}"]
+    if not rules:
+        kinds = [run.protocol.match.rule for run in runs]
+        rules = [f"match.rule={next((kind for kind in kinds if kind != 'exact'), kinds[0])}"]
+    return ", ".join(dict.fromkeys(rules))
 
 
-def _trace(run: _Run, side: Side, dialogue: Dialogue, t: int, slot: str, value: Any) -> list[str]:
+def _trace(run: _ProtocolRun, side: Side, apart: _Apart, slot: str, value: Any) -> list[str]:
     """The rules that lead from a slot as written to its value as compared."""
-    preparer, states = run.scan.preparer, run.protocol.states
-    found: list[str] = []
+    steps: list[str] = []
     item: Item | None = None
-    for number, (name, stage) in enumerate(run.stages(dialogue)):
-        after = stage[side][t].get(slot)
-        found += [f"step {name}"] if number and after != item else []
+    for number, (name, sides) in enumerate(run.stages(canonical_id(apart.here.dialogue.id))):
+        after = _item(getattr(sides, side)[apart.at], slot)
+        steps += [f"step {name}"] if number and after != item else []
         item = after
     if item is None:
-        return found
-    found += run.trace(side, item)
-    hidden = value is None and side == "pred" and states.visible != "all"
-    if hidden and preparer.rules[side].pair(item) is not None:
-        found.append(f"states.visible={states.visible}")
-    return found
+        return steps
+    visible = run.protocol.states.visible
+    hidden = value is None and side == "pred" and visible != "all" and run.rules[side].pair(item) is not None
+    return [*steps, *run.trace[side](item), *([f"states.visible={visible}"] if hidden else [])]
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     return value if isinstance(value, str) else "null" if value is None else "|".join(value)
 
 

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, Unpack
 
 import numpy as np
 
 from dsteval import readers
-from dsteval.analysis.differences import bootstrapped, told
+from dsteval.analysis.differences import Difference, difference_of, with_holm
+from dsteval.analysis.every_protocol import check_only, chosen_protocols, reference_slots, under_each
 from dsteval.analysis.lambda_curve import LambdaRanking, over_lambda
-from dsteval.dialogue import written_states
-from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, unknown
+from dsteval.dialogue import Dialogue
+from dsteval.errors import OptionError, ProtocolError
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.base import Array
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import Input, keep_dialogues, open_again, read_predictions, read_references
 from dsteval.pipeline.run import Settings
-from dsteval.protocols import model as protocols
+from dsteval.protocols.model import load
 from dsteval.readers import Source
-from dsteval.results.aligned import AlignedCounts, check_same_dialogues, rows
+from dsteval.results.aligned import AlignedCounts, aligned_counts, check_same_dialogues
 from dsteval.results.result import Result, or_none
-from dsteval.stats import paired, ranking
+from dsteval.stats.agreement import kendall
 from dsteval.stats.bootstrap import TOLERANCE, too_few
 from dsteval.stats.intervals import Intervals
-from dsteval.values.slots import canonical
+from dsteval.stats.ranking import wins
 
 __all__ = [
     "Discrimination",
     "LambdaRanking",
-    "Pair",
     "ProtocolRanking",
     "ResampleRanking",
     "Separation",
@@ -43,9 +43,6 @@ __all__ = [
     "over_protocols",
     "over_resamples",
 ]
-
-BASE = "exact"
-"""The protocol whose order the others' are held against."""
 
 
 @dataclass(frozen=True)
@@ -101,83 +98,48 @@ def over_protocols(
     if len(systems) < 2:
         raise OptionError(where="systems", expected="2 or more", found=str(len(systems)))
     reference = None if ref is None else open_again(ref, "reference")
-    sources = {name: open_again(one, name) for name, one in systems.items()}
+    sources = {name: open_again(system, name) for name, system in systems.items()}
     slots = _reference_slots(reference, sources, options)
-    quiet = options | Settings(ci=None, changes=False)
-    values: dict[str, tuple[float, ...]] = {}
-    reasons: dict[str, str] = {}
-    first: DstevalError | None = None
-    for one in _chosen(protocols):
-        if progress is not None:
-            progress(one)
-        try:
-            found = [
-                _scored(one, reference, source, metric, slots, name, quiet) for name, source in sources.items()
-            ]
-            check_same_dialogues(found)
-            values[one] = tuple(own for result in found if (own := result.scores[0].value) is not None)
-        except DstevalError as error:
-            first, reasons[one] = first or error, error.command_line
-    if first is not None and not values:
-        raise first
+    options |= Settings(ci=None, changes=False)
+
+    def points(protocol: str) -> tuple[float, ...]:
+        results, values = [], []
+        for name, source in sources.items():
+            result = evaluate(reference, source, metrics=[metric], protocol=protocol, name=name, **options)
+            values.append(_value(protocol, metric, result, slots))
+            results.append(result)
+        check_same_dialogues(results)
+        return tuple(values)
+
+    values, reasons = under_each(chosen_protocols(protocols), points, progress)
     base = next(iter(values))
     lower = (parse(metric) if isinstance(metric, str) else metric).lower_is_better
-    entries = tuple(_entry(one, found, values[base], tuple(systems), lower) for one, found in values.items())
+    entries = tuple(_entry(one, own, values[base], tuple(systems), lower) for one, own in values.items())
     shares = [[(rank == 1) / entry.ranks.count(1) for rank in entry.ranks] for entry in entries]
     firsts = tuple(math.fsum(share) for share in zip(*shares, strict=True))
     return ProtocolRanking(str(metric), tuple(systems), base, entries, firsts, reasons)
 
 
-def _chosen(wanted: Sequence[str] | None) -> list[str]:
-    known = protocols.names()
-    for one in wanted or ():
-        if one not in known and not one.endswith(".toml"):
-            raise OptionError(unknown("protocol", one, known, "dsteval list protocols"))
-    return list(dict.fromkeys((BASE, *(known if wanted is None else wanted))))
-
-
-def _reference_slots(reference: Source | None, sources: Mapping[str, Source], options: Settings) -> frozenset[str]:
+def _reference_slots(reference: Source | None, sources: Mapping[str, Source], options: Settings) -> set[str]:
     """The slots of the reference; files are read here, once for all protocols."""
     field = options.get("ref_field")
     own = readers.Options(options.get("updates", False), field if reference is None else None)
-    held = []
+    files: list[Iterable[Dialogue]] = []
     for source in sources.values():
         keep_dialogues(source, options.get("format"), own)
-        held.append(read_predictions(source, options.get("format"), own))
+        files.append(read_predictions(source, options.get("format"), own))
     if reference is not None:
-        held = [read_references(reference, options.get("ref_format"), readers.Options(False, field))]
-    return frozenset(
-        canonical(slot)
-        for dialogues in held
-        for dialogue in dialogues
-        for items in written_states(dialogue, "ref")
-        for slot, _ in items
-    )
+        files = [read_references(reference, options.get("ref_format"), readers.Options(False, field))]
+    return reference_slots(chain.from_iterable(files))
 
 
-def _scored(
-    name: str,
-    reference: Source | None,
-    source: Source,
-    metric: str | Metric,
-    slots: frozenset[str],
-    system: str,
-    options: Settings,
-) -> Result:
-    """One system's result, which has a value; raises where the protocol does not apply."""
-    result = evaluate(reference, source, metrics=[metric], protocol=name, name=system, **options)
-    found = result.scores[0]
-    if found.value is None:
-        raise ProtocolError(where=f"protocol {name}, {system}", found=f"no {metric}: {found.why}")
-    only = protocols.load(name).states.only
-    odd = sorted(slots - set(map(canonical, only))) if only else []
-    if odd:
-        raise ProtocolError(
-            where=f"protocol {name}",
-            expected=f"a reference of its {len(only)} slots, the only ones it looks at",
-            found=f"{len(odd)} others of {len(slots)} ({first_few(odd)})",
-        )
-    return result
+def _value(protocol: str, metric: str | Metric, result: Result, slots: set[str]) -> float:
+    """One system's value; raises where the protocol does not apply."""
+    score = result.scores[0]
+    if score.value is None:
+        raise ProtocolError(where=f"protocol {protocol}, {result.name}", found=f"no {metric}: {score.why}")
+    check_only(protocol, load(protocol), slots)
+    return score.value
 
 
 def _entry(
@@ -188,19 +150,17 @@ def _entry(
     lower_is_better: bool,
 ) -> UnderProtocol:
     better = -1 if lower_is_better else 1
-    ranks = tuple(1 + sum(_order(other, own) == better for other in values) for own in values)
-    pairs = list(combinations(range(len(systems)), 2))
-    here, there = ([_order(side[a], side[b]) for a, b in pairs] for side in (values, base))
-    swapped = tuple(
-        (systems[a], systems[b]) for (a, b), one, other in zip(pairs, here, there, strict=True) if one * other < 0
+    ranks, base_ranks = (
+        tuple(1 + sum(better * (other - own) > TOLERANCE for other in side) for own in side)
+        for side in (values, base)
     )
-    untied = sum(map(abs, here)) * sum(map(abs, there))
-    agreeing = sum(one * other for one, other in zip(here, there, strict=True))
-    return UnderProtocol(protocol, values, ranks, agreeing / math.sqrt(untied) if untied else None, swapped)
-
-
-def _order(a: float, b: float) -> int:
-    return 0 if abs(a - b) <= TOLERANCE else 1 if a > b else -1
+    swapped = tuple(
+        (systems[a], systems[b])
+        for a, b in combinations(range(len(systems)), 2)
+        if (ranks[a] - ranks[b]) * (base_ranks[a] - base_ranks[b]) < 0
+    )
+    tau = or_none(kendall(np.array(ranks), np.array(base_ranks)))
+    return UnderProtocol(protocol, values, ranks, tau, swapped)
 
 
 @dataclass(frozen=True)
@@ -241,52 +201,28 @@ def over_resamples(
 ) -> ResampleRanking:
     """How often each system takes each rank, were other dialogues drawn; all metrics over the same draws.
 
-    Raises as ``rows.rows`` does for results that cannot stand side by side.
+    Raises as ``aligned_counts`` does for results that cannot stand side by side.
     """
     intervals = intervals or Intervals()
-    lined = rows(results, metrics)
-    drawn = lined.resampled(intervals)
-    standings = tuple(_standing(lined, text, drawn[text]) for text in lined.metrics)
-    return ResampleRanking(lined.systems, lined.dialogues, intervals.resamples, intervals.seed, standings)
+    aligned = aligned_counts(results, metrics)
+    drawn = aligned.resampled(intervals)
+    standings = tuple(_standing(aligned, text, drawn[text]) for text in aligned.metrics)
+    return ResampleRanking(aligned.systems, aligned.dialogues, intervals.resamples, intervals.seed, standings)
 
 
-def _standing(lined: AlignedCounts, text: str, drawn: Sequence[Array | None]) -> Standing:
-    points = tuple(lined.points(text))
-    held = [one for one in drawn if one is not None]
-    if len(held) < len(drawn):
-        undefined = [name for name, point in zip(lined.systems, points, strict=True) if math.isnan(point)]
-        why = f"undefined for {', '.join(undefined)}" if undefined else too_few(lined.dialogues)
+def _standing(aligned: AlignedCounts, text: str, drawn: Sequence[Array | None]) -> Standing:
+    points = tuple(aligned.points(text))
+    known = [one for one in drawn if one is not None]
+    if len(known) < len(drawn):
+        undefined = [name for name, point in zip(aligned.systems, points, strict=True) if math.isnan(point)]
+        why = f"undefined for {', '.join(undefined)}" if undefined else too_few(aligned.dialogues)
         return Standing(text, points, None, None, note=why)
-    values = _stacked(held)
-    found = ranking.wins(-values if lined.metrics[text].lower_is_better else values)
-    if not found.resamples_used:
-        return Standing(text, points, None, None, found.dropped, "undefined in every resample")
-    ranks = tuple(tuple(map(float, own)) for own in found.ranks)
-    return Standing(text, points, tuple(map(float, found.best)), ranks, found.dropped)
-
-
-def _stacked(values: Sequence[Array]) -> Array:
-    """Values [systems, resamples], those that differ by rounding made equal."""
-    stacked: Array = np.round(np.stack(values), 12)
-    return stacked
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two systems by one metric: a - b with its interval, p of the paired bootstrap, and p adjusted by Holm.
-
-    None where it is undefined. ``note`` says how many resamples were left out, and why an interval is of another
-    kind.
-    """
-
-    a: str
-    b: str
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    note: str = ""
+    values = np.round(np.stack(known), 12)  # those that differ by rounding are ties
+    shares = wins(-values if aligned.metrics[text].lower_is_better else values)
+    if not shares.resamples_used:
+        return Standing(text, points, None, None, shares.dropped, "undefined in every resample")
+    ranks = tuple(map(tuple, shares.ranks.tolist()))
+    return Standing(text, points, tuple(shares.best.tolist()), ranks, shares.dropped)
 
 
 @dataclass(frozen=True)
@@ -294,7 +230,7 @@ class Separation:
     """How many of the pairs that have a p one metric tells apart, plainly and after Holm; shares None without."""
 
     metric: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Difference, ...]
     compared: int
     separated: int
     share: float | None
@@ -317,7 +253,11 @@ class Discrimination:
 
     def to_dict(self) -> dict[str, Any]:
         """The separations as JSON has them."""
-        return asdict(self)
+        metrics = [vars(one) | {"pairs": [pair.to_dict(*_PAIR) for pair in one.pairs]} for one in self.metrics]
+        return vars(self) | {"metrics": metrics}
+
+
+_PAIR = ("a", "b", "difference", "low", "high", "p", "p_holm", "note")
 
 
 def discriminative_power(
@@ -330,55 +270,42 @@ def discriminative_power(
 
     All metrics over the same draws. Plain p values count single tests; after Holm, all pairs of one metric are
     one family. A p is never below 2 / (1 + resamples): many pairs under Holm ask for more resamples. Raises as
-    ``rows.rows`` does, and OptionError for an alpha outside 0..1.
+    ``aligned_counts`` does, and OptionError for an alpha outside 0..1.
 
     Reference: Sakai, Evaluating evaluation metrics based on the bootstrap, SIGIR 2006.
     """
     if not 0 < alpha < 1:
         raise OptionError(where="alpha", expected="a share between 0 and 1", found=str(alpha))
     intervals = intervals or Intervals()
-    lined = rows(results, metrics)
-    drawn = lined.resampled(intervals)
-    leveled = intervals if intervals.level is not None else replace(intervals, level=1 - alpha)
-    found = tuple(_separation(lined, text, drawn[text], leveled, alpha) for text in lined.metrics)
+    aligned = aligned_counts(results, metrics)
+    drawn = aligned.resampled(intervals)
+    if intervals.level is None:
+        intervals = replace(intervals, level=1 - alpha)
     return Discrimination(
-        lined.systems,
-        lined.dialogues,
-        lined.turns,
+        aligned.systems,
+        aligned.dialogues,
+        aligned.turns,
         alpha,
         intervals.resamples,
         intervals.seed,
-        found,
-        too_few(lined.dialogues),
+        tuple(_separation(aligned, text, drawn[text], intervals, alpha) for text in aligned.metrics),
+        too_few(aligned.dialogues),
     )
 
 
 def _separation(
-    lined: AlignedCounts, text: str, drawn: Sequence[Array | None], intervals: Intervals, alpha: float
+    aligned: AlignedCounts, text: str, drawn: Sequence[Array | None], intervals: Intervals, alpha: float
 ) -> Separation:
-    points, counts = lined.points(text), lined.counts[text]
-    tests = []
-    for a, b in combinations(range(len(points)), 2):
-        own, values = (counts[a], counts[b]), (drawn[a], drawn[b])
-        if own[0] is None or own[1] is None or values[0] is None or values[1] is None:
-            tests.append((a, b, "", (points[a] - points[b], math.nan, math.nan, math.nan)))
-        else:
-            found = bootstrapped(lined.metrics[text], (own[0], own[1]), (values[0], values[1]), intervals)
-            numbers = (found.difference, *found.interval[:2], found.p)
-            tests.append((a, b, told(found.interval), numbers))
-    plain = [test[-1][-1] for test in tests]
-    adjusted = paired.holm(plain)
-    pairs = []
-    for (a, b, note, numbers), holm in zip(tests, adjusted, strict=True):
-        difference, low, high, p = map(or_none, numbers)
-        pairs.append(Pair(lined.systems[a], lined.systems[b], difference, low, high, p, or_none(holm), note))
-    share, after = (ranking.discriminative_power(values, alpha) for values in (plain, adjusted))
-    return Separation(
-        text,
-        tuple(pairs),
-        share.pairs,
-        share.separated,
-        or_none(share.share),
-        after.separated,
-        or_none(after.share),
-    )
+    systems, counts, metric = aligned.systems, aligned.counts[text], aligned.metrics[text]
+    differences = [
+        difference_of(
+            text, metric, (systems[a], systems[b]), (counts[a], counts[b]), (drawn[a], drawn[b]), intervals
+        )
+        for a, b in combinations(range(len(systems)), 2)
+    ]
+    pairs = tuple(with_holm(differences))
+    plain = [pair.p for pair in pairs if pair.p is not None]
+    after = [pair.p_holm for pair in pairs if pair.p_holm is not None]
+    separated, holm = (sum(p <= alpha for p in values) for values in (plain, after))
+    share, share_holm = (number / len(plain) if plain else None for number in (separated, holm))
+    return Separation(text, pairs, len(plain), separated, share, holm, share_holm)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Unpack
 
-from dsteval import readers
-from dsteval.analysis.differences import bootstrapped, told
+from dsteval.analysis.differences import Difference, difference_of
 from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, ProtocolError
 from dsteval.metrics import Metric
@@ -21,37 +19,16 @@ from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import Prepared, State, value_text
 from dsteval.protocols.model import Protocol, load
 from dsteval.readers import Source
-from dsteval.results.aligned import rows
+from dsteval.results.aligned import aligned_counts
 from dsteval.results.result import Result, Score
 from dsteval.stats.bootstrap import too_few
+from dsteval.stats.intervals import Intervals
 
-__all__ = ["Change", "Example", "ReferenceChange", "SlotChange", "two_references"]
-
-
-@dataclass(frozen=True)
-class Change:
-    """One metric under both references, and the second minus the first with its paired interval and p.
-
-    None where it is undefined, with the reason in ``note``.
-    """
-
-    metric: str
-    a: Score
-    b: Score
-    difference: float | None
-    low: float | None = None
-    high: float | None = None
-    error: float | None = None
-    p: float | None = None
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The change as JSON has it."""
-        return asdict(self) | {"a": self.a.to_dict(), "b": self.b.to_dict()}
+__all__ = ["ReferenceChange", "SlotChange", "SlotExample", "two_references"]
 
 
 @dataclass(frozen=True)
-class Example:
+class SlotExample:
     """The most frequent values at turns where a slot is wrong under one reference only, and where first.
 
     None where a side does not have the slot.
@@ -77,14 +54,15 @@ class SlotChange:
     wrong_b: int
     relabelled: int
     change: float
-    example: Example | None
+    example: SlotExample | None
 
 
 @dataclass(frozen=True)
 class ReferenceChange:
     """What ``two_references`` returns; ``references`` are their two names, ``slots`` largest change first.
 
-    ``relabelled`` counts turns at which the references differ in any slot.
+    ``relabelled`` counts turns at which the references differ in any slot. ``metrics`` are the differences of each
+    metric, the second reference's value minus the first's; ``scores`` has both by the metric's text.
     """
 
     name: str
@@ -93,13 +71,21 @@ class ReferenceChange:
     dialogues: int
     turns: int
     relabelled: int
-    metrics: tuple[Change, ...]
+    metrics: tuple[Difference, ...]
+    scores: dict[str, tuple[Score, Score]]
     slots: tuple[SlotChange, ...]
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON has it."""
-        return asdict(self) | {"metrics": [one.to_dict() for one in self.metrics]}
+        metrics = []
+        for change in self.metrics:
+            scores = {side: score.to_dict() for side, score in zip("ab", self.scores[change.metric], strict=True)}
+            numbers = change.to_dict("difference", "low", "high", "error", "p", "note")
+            metrics.append({"metric": change.metric, **scores, **numbers})
+        whole = asdict(self) | {"metrics": metrics}
+        del whole["scores"]
+        return whole
 
 
 def two_references(
@@ -123,31 +109,32 @@ def two_references(
     """
     if len(refs) != 2:
         raise OptionError(where="refs", expected="two references", found=str(len(refs)))
-    odd = sorted(set(ref_fields or {}) - set(refs))
-    if odd:
-        raise OptionError(where="ref_fields", expected=f"one of {', '.join(refs)}", found=odd[0])
+    fields = ref_fields or {}
+    if unknown := sorted(set(fields) - set(refs)):
+        raise OptionError(where="ref_fields", expected=f"one of {', '.join(refs)}", found=unknown[0])
     source = open_again(pred, "predictions")
     chosen = load(protocol) if isinstance(protocol, str) else protocol
     sides: list[tuple[Result, dict[str, Prepared]]] = []
     for label, ref in refs.items():
-        own = options | Settings(ref_field=(ref_fields or {}).get(label, options.get("ref_field")))
+        own = options | Settings(ref_field=fields.get(label, options.get("ref_field")))
         sides.append(_side(source, None if ref is None else open_again(ref, label), chosen, metrics, label, own))
     (first, states_a), (second, states_b) = sides
-    changes = _changes((first, second), Run.of(chosen, **options))
-    relabelled, slots = _slots((first, second), (states_a, states_b))
-    own_name = system_name(label_of(source)) if name is None else name
+    differences = _differences(first, second, Intervals.of_settings(options))
+    pairs = [(states_a[key], states_b[key]) for key in map(canonical_id, first.dialogues)]
+    relabelled, slots = _slots(first, second, pairs)
     a, b = refs
     notes = [f"{a}: {note}" for note in first.notes if note not in second.notes]
     notes += [f"{b}: {note}" for note in second.notes if note not in first.notes]
     notes += [note for note in first.notes if note in second.notes]
     return ReferenceChange(
-        own_name,
+        system_name(label_of(source)) if name is None else name,
         first.protocol,
         (a, b),
         len(first.dialogues),
         sum(first.turns_per_dialogue),
         relabelled,
-        changes,
+        differences,
+        {one.metric: (first[one.metric], second[one.metric]) for one in differences},
         slots,
         tuple(notes),
     )
@@ -165,54 +152,52 @@ def _side(
     run = Run.of(protocol, **options)
     if run.protocol.scope.unit == "frame":
         raise ProtocolError(where=f"protocol {protocol.name}", expected="whole turns", found="service frames")
-    field = options.get("ref_field") if ref is None else None
-    keep_dialogues(source, options.get("format"), readers.Options(options.get("updates", False), field))
+    keep_dialogues(source, options.get("format"), run.reading(pred=True, with_ref=ref is not None))
     result = evaluate(ref, source, metrics=metrics, protocol=protocol, name=label, **options)
     if result.outcomes is None or not result.outcomes.has_values:
         raise ProtocolError(where=label, expected="values", found="right/wrong marks, the same for any reference")
     return result, {canonical_id(dialogue.id): states for dialogue, states in Scan(run, ref, source).pairs()}
 
 
-def _changes(results: tuple[Result, Result], run: Run) -> tuple[Change, ...]:
-    lined = rows(results, references=False)
-    drawn = lined.resampled(run.intervals)
+def _differences(first: Result, second: Result, intervals: Intervals) -> tuple[Difference, ...]:
+    """The second minus the first by every metric."""
+    aligned = aligned_counts([first, second], references=False)
+    names = (second.name, first.name)
     changes = []
-    for text in lined.metrics:
-        a, b = (one[text] for one in results)
-        if a.value is None or b.value is None:
-            changes.append(Change(text, a, b, None, note=a.why or b.why))
+    drawn = aligned.resampled(intervals) if intervals.level is not None else {}
+    few = too_few(aligned.dialogues) if drawn else ""
+    for text, metric in aligned.metrics.items():
+        if why := first[text].why or second[text].why:
+            changes.append(Difference(text, *names, None, note=why))
             continue
-        one, other = drawn[text]
-        level = run.intervals.level
-        if one is None or other is None or level is None:
-            note = too_few(lined.dialogues) if level is not None else ""
-            changes.append(Change(text, a, b, b.value - a.value, note=note))
-            continue
-        counts = lined.counts[text]
-        assert counts[0] is not None and counts[1] is not None  # else there were no draws
-        found = bootstrapped(lined.metrics[text], (counts[1], counts[0]), (other, one), run.intervals)
-        low, high, error, p = (None if math.isnan(number) else number for number in (*found.interval[:3], found.p))
-        changes.append(Change(text, a, b, found.difference, low, high, error, p, told(found.interval)))
+        values = drawn.get(text, [])[::-1]
+        change = difference_of(text, metric, names, aligned.counts[text][::-1], values, intervals)
+        changes.append(replace(change, note=few or change.note))
     return tuple(changes)
 
 
-_Place = tuple[str, int]
-_States = Mapping[str, Prepared]
+_Pairs = Sequence[tuple[Prepared, Prepared]]
+_Places = set[tuple[int, int]]
+"""Turns by the number of their dialogue, in the order of the first result, and their position in it."""
 
 
-def _slots(results: tuple[Result, Result], states: tuple[_States, _States]) -> tuple[int, tuple[SlotChange, ...]]:
+def _slots(first: Result, second: Result, pairs: _Pairs) -> tuple[int, tuple[SlotChange, ...]]:
     """Turns whose labels differ, and every slot that is wrong or labelled otherwise somewhere."""
-    wrong = tuple(_wrong(_outcomes(one)) for one in results)
-    relabelled, turns = _relabelled(states)
-    order = {canonical_id(name): number for number, name in enumerate(results[0].dialogues)}
-    found = []
-    for slot in sorted({*wrong[0], *wrong[1], *relabelled}):
-        a, b = (one.get(slot, frozenset()) for one in wrong)
-        places = sorted(a ^ b, key=lambda place: (order[place[0]], place[1]))
-        example = _example(slot, places, states, results[0])
-        change = (len(b) - len(a)) / sum(results[0].turns_per_dialogue)
-        found.append(SlotChange(slot, len(a), len(b), relabelled[slot], change, example))
-    return turns, tuple(sorted(found, key=lambda one: (-abs(one.change), one.slot)))
+    order = {canonical_id(name): number for number, name in enumerate(first.dialogues)}
+    wrong_a, wrong_b = (_wrong(_outcomes(result), order) for result in (first, second))
+    relabelled, turns = Counter[str](), 0
+    for one, other in pairs:
+        for a, b in zip(one.ref, other.ref, strict=True):
+            apart = {slot for slot in {**a, **b} if a.get(slot) != b.get(slot)}
+            relabelled.update(apart)
+            turns += bool(apart)
+    changes = []
+    for slot in sorted({*wrong_a, *wrong_b, *relabelled}):
+        here, there = wrong_a[slot], wrong_b[slot]
+        change = (len(there) - len(here)) / sum(first.turns_per_dialogue)
+        example = _example(slot, sorted(here ^ there), pairs, _outcomes(first))
+        changes.append(SlotChange(slot, len(here), len(there), relabelled[slot], change, example))
+    return turns, tuple(sorted(changes, key=lambda one: (-abs(one.change), one.slot)))
 
 
 def _outcomes(result: Result) -> Outcomes:
@@ -220,47 +205,31 @@ def _outcomes(result: Result) -> Outcomes:
     return result.outcomes
 
 
-def _wrong(outcomes: Outcomes) -> dict[str, frozenset[_Place]]:
-    """Slot -> the turns at which it is wrong, by dialogue and position."""
-    dialogue_of = outcomes.dialogue_of.tolist()
-    names = [canonical_id(name) for name in outcomes.dialogues]
-    found: defaultdict[str, set[_Place]] = defaultdict(set)
+def _wrong(outcomes: Outcomes, order: Mapping[str, int]) -> defaultdict[str, _Places]:
+    """Slot -> the turns at which it is wrong."""
+    numbers = [order[canonical_id(name)] for name in outcomes.dialogues]
+    places: defaultdict[str, _Places] = defaultdict(set)
     for unit, slot in zip(outcomes.wrong_unit.tolist(), outcomes.wrong_slot.tolist(), strict=True):
-        dialogue = dialogue_of[unit]
-        found[outcomes.slots[slot]].add((names[dialogue], unit - int(outcomes.offsets[dialogue])))
-    return {slot: frozenset(places) for slot, places in found.items()}
-
-
-def _relabelled(states: tuple[_States, _States]) -> tuple[Counter[str], int]:
-    """How often the references differ in each slot, and in how many turns."""
-    found: Counter[str] = Counter()
-    turns = 0
-    for key, one in states[0].items():
-        for a, b in zip(one.ref, states[1][key].ref, strict=True):
-            apart = {slot for slot in {**a, **b} if a.get(slot) != b.get(slot)}
-            found.update(apart)
-            turns += bool(apart)
-    return found, turns
+        dialogue = int(outcomes.dialogue_of[unit])
+        places[outcomes.slots[slot]].add((numbers[dialogue], unit - int(outcomes.offsets[dialogue])))
+    return places
 
 
 def _example(
-    slot: str, places: Sequence[_Place], states: tuple[_States, _States], result: Result
-) -> Example | None:
+    slot: str, places: Sequence[tuple[int, int]], pairs: _Pairs, outcomes: Outcomes
+) -> SlotExample | None:
     """The values that occur most often at these turns, at the first of them."""
-    texts: dict[_Place, tuple[str | None, str | None, str | None]] = {}
-    for key, turn in places:
-        one, other = (side[key] for side in states)
-        texts[key, turn] = (_text(one.ref[turn], slot), _text(other.ref[turn], slot), _text(one.pred[turn], slot))
-    if not texts:
+    if not places:
         return None
-    times = Counter(texts.values())
-    values, turns = max(times.items(), key=lambda pair: pair[1])
-    key, turn = next(place for place, own in texts.items() if own == values)
-    outcomes = _outcomes(result)
-    number = next(place for place, name in enumerate(result.dialogues) if canonical_id(name) == key)
+
+    def text(state: State) -> str | None:
+        return value_text(state[slot]) if slot in state else None
+
+    texts = []
+    for number, turn in places:
+        one, other = pairs[number]
+        texts.append((text(one.ref[turn]), text(other.ref[turn]), text(one.pred[turn])))
+    (values, turns), *_ = Counter(texts).most_common(1)
+    number, turn = places[texts.index(values)]
     unit = int(outcomes.offsets[number]) + turn
-    return Example(result.dialogues[number], int(outcomes.turn[unit]), *values, turns)
-
-
-def _text(state: State, slot: str) -> str | None:
-    return value_text(state[slot]) if slot in state else None
+    return SlotExample(outcomes.dialogues[number], int(outcomes.turn[unit]), *values, turns)

@@ -13,8 +13,9 @@ from dsteval.errors import AlignmentError, first_few
 from dsteval.metrics import Metric
 from dsteval.metrics.base import Array
 from dsteval.outcomes.table import Outcomes
-from dsteval.results.aligned import places, rows
+from dsteval.results.aligned import aligned_counts, beside
 from dsteval.results.result import Result, or_none
+from dsteval.stats.intervals import drawing_order
 from dsteval.stats.runs import agreement, spread
 
 __all__ = ["Agreed", "Repeated", "Repeats", "repeated"]
@@ -74,7 +75,7 @@ def repeated(results: Sequence[Result], metrics: Sequence[str | Metric] | None =
     """Mean and standard deviation of each metric over runs, and how the runs agree turn by turn.
 
     The deviation (n - 1) is that between runs: it tells what another seed does, not what other dialogues would.
-    Raises as ``rows.rows`` does for runs that are not of the same dialogues, turns, protocol and reference.
+    Raises as ``aligned_counts`` does for runs that are not of the same dialogues, turns, protocol and reference.
 
     >>> from dsteval import evaluate
     >>> ref, other = {"d": [{"a-x": "1"}] * 2}, {"d": [{"a-x": "1"}, {}]}
@@ -82,78 +83,59 @@ def repeated(results: Sequence[Result], metrics: Sequence[str | Metric] | None =
     >>> found.metrics[0].mean, round(found.metrics[0].deviation, 4), found.agreement.right_in_all
     (0.75, 0.3536, 0.5)
     """
-    lined = rows(results, metrics)
-    found = tuple(_repeated(text, lined.points(text)) for text in lined.metrics)
-    saved = [one.name for one in results if one.outcomes is None]
-    agreed = None if saved else _agreed([_right(one, place) for one, place in _placed(results)])
-    note = ""
-    if saved:
+    aligned = aligned_counts(results, metrics)
+    values = tuple(_repeated(text, aligned.points(text)) for text in aligned.metrics)
+    note, agreed = "", None
+    if saved := [result.name for result in results if result.outcomes is None]:
         note = f"agreement needs predictions, and of a saved result only counts are left ({first_few(saved)})"
-    return Repeats(lined.systems, lined.dialogues, lined.turns, found, agreed, note)
+    else:
+        agreed = _agreed(results)
+    return Repeats(aligned.systems, aligned.dialogues, aligned.turns, values, agreed, note)
 
 
 def _repeated(text: str, points: Sequence[float]) -> Repeated:
-    values = np.array(points)
-    found = spread(values)
-    defined = values[~np.isnan(values)]
-    low, high = (float(defined.min()), float(defined.max())) if len(defined) else (None, None)
-    told = tuple(map(or_none, points))
-    return Repeated(text, told, or_none(found.mean), or_none(found.deviation), low, high, found.dropped)
+    mean, deviation, _, dropped = spread(np.array(points))
+    values = tuple(map(or_none, points))
+    defined = [value for value in values if value is not None]
+    low, high = min(defined, default=None), max(defined, default=None)
+    return Repeated(text, values, or_none(mean), or_none(deviation), low, high, dropped)
 
 
-def _agreed(right: Sequence[Array]) -> Agreed:
-    found = agreement(np.stack(right))
-    pairs = tuple(tuple(map(float, row)) for row in found.pairs)
-    return Agreed(pairs, found.mean, or_none(found.kappa), found.right_in_all, found.right_in_any)
+def _agreed(results: Sequence[Result]) -> Agreed:
+    right: list[Array] = []
+    for result in results:
+        # The places of the turns in the order that all runs share.
+        starts = np.cumsum([0, *result.turns_per_dialogue])
+        units = np.concatenate([np.arange(*starts[row : row + 2]) for row in drawing_order(result.dialogues)])
+        assert result.outcomes is not None
+        named = _units(result.outcomes, units)
+        if not right:
+            expected = named
+        for ours, theirs in zip(expected, named, strict=True):
+            if ours != theirs:
+                raise AlignmentError(
+                    where=beside(results[0], result),
+                    expected=f"the same turns, {_place(*ours)}",
+                    found=_place(*theirs),
+                )
+        right.append(_right(result, result.outcomes)[units])
+    pairs, mean, kappa, in_all, in_any = agreement(np.stack(right))
+    return Agreed(tuple(map(tuple, pairs.tolist())), mean, or_none(kappa), in_all, in_any)
 
 
-def _placed(results: Sequence[Result]) -> list[tuple[Result, Array]]:
-    """Each run with the places of its turns in the order that all share."""
-    placed = []
-    for one, place in zip(results, places(results), strict=True):
-        starts = np.concatenate([[0], np.cumsum(one.turns_per_dialogue)])
-        placed.append((one, np.concatenate([np.arange(starts[row], starts[row + 1]) for row in place])))
-    first, own = placed[0]
-    for one, units in placed[1:]:
-        _check_units(first, own, one, units)
-    return placed
+def _units(outcomes: Outcomes, units: Array) -> list[tuple[str, int, str]]:
+    """Dialogue, turn and, of frames, service of each unit."""
+    services = [outcomes.services[number] if number >= 0 else "" for number in outcomes.service[units].tolist()]
+    names = [canonical_id(outcomes.dialogues[number]) for number in outcomes.dialogue_of[units].tolist()]
+    return list(zip(names, outcomes.turn[units].tolist(), services, strict=True))
 
 
-def _check_units(first: Result, own: Array, other: Result, units: Array) -> None:
-    """Raise AlignmentError where turns, or the services of their frames, are others."""
-    ours, theirs = (_units(one, place) for one, place in ((first, own), (other, units)))
-    apart = next((pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]), None)
-    if apart is not None:
-        raise AlignmentError(
-            where=f"{other.name} beside {first.name}",
-            expected=f"the same turns, {_told(apart[0])}",
-            found=_told(apart[1]),
-        )
-
-
-_Unit = tuple[str, int, str]
-
-
-def _units(result: Result, place: Array) -> list[_Unit]:
-    outcomes = _outcomes(result)
-    services = [outcomes.services[one] if one >= 0 else "" for one in outcomes.service[place].tolist()]
-    names = [outcomes.dialogues[one] for one in outcomes.dialogue_of[place].tolist()]
-    return list(zip(map(canonical_id, names), outcomes.turn[place].tolist(), services, strict=True))
-
-
-def _told(unit: _Unit) -> str:
-    dialogue, turn, service = unit
+def _place(dialogue: str, turn: int, service: str) -> str:
     return f"dialogue {dialogue!r}, turn {turn}" + (f", service {service!r}" if service else "")
 
 
-def _outcomes(result: Result) -> Outcomes:
-    assert result.outcomes is not None
-    return result.outcomes
-
-
-def _right(result: Result, place: Array) -> Array:
+def _right(result: Result, outcomes: Outcomes) -> Array:
     """Which turns, or frames, the protocol's JGA counts as right, or else those that have no wrong slot."""
-    outcomes = _outcomes(result)
     tally = result.metrics["JGA"].extra if "JGA" in result.metrics else ""
     right: Array = outcomes.extra[tally][:, 0] == 1 if tally in outcomes.extra else outcomes.exact
-    return right[place]
+    return right

@@ -58,11 +58,11 @@ def validate(
     """
     format = options.get("format")
     asked = None if format is None else readers.Detected(readers.find(format), "as asked for")
-    found = asked or readers.detect(source)
+    detected = asked or readers.detect(source)
     own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
-    dialogues = list(readers.read(source, "pred", found.reader.name, own))
+    dialogues = list(readers.read(source, "pred", detected.reader.name, own))
     sides = _sides(dialogues)
-    held = len(dialogues), sum(len(dialogue.turns) for dialogue in dialogues)
+    size = len(dialogues), sum(len(dialogue.turns) for dialogue in dialogues)
     run = Run.of(protocol, **options)
     check, slots, values = "not possible: right/wrong marks have no values", 0, 0
     if "marks" not in sides:
@@ -80,11 +80,11 @@ def validate(
     noticed = facts(dialogues, run.tables.ontology if run.tables.has("ontology") else None)
     return Report(
         label_of(source),
-        found.reader.name,
-        found.sign,
+        detected.reader.name,
+        detected.sign,
         run.protocol.label,
         " and ".join(sides),
-        *held,
+        *size,
         slots,
         values,
         check,
@@ -93,21 +93,23 @@ def validate(
     )
 
 
+_FIELDS = {"ref": ("ref", "ref_frames"), "pred": ("pred", "pred_frames"), "marks": ("correctness",)}
+
+
 def _sides(dialogues: list[Dialogue]) -> list[str]:
     turns = [turn for dialogue in dialogues for turn in dialogue.turns]
-    held = {
-        "ref": any(turn.ref is not None or turn.ref_frames is not None for turn in turns),
-        "pred": any(turn.pred is not None or turn.pred_frames is not None for turn in turns),
-        "marks": any(turn.correctness is not None for turn in turns),
-    }
-    return [name for name, present in held.items() if present]
+    return [
+        side
+        for side, fields in _FIELDS.items()
+        if any(getattr(turn, name) is not None for turn in turns for name in fields)
+    ]
 
 
 def _mirrored(dialogue: Dialogue, side: Side) -> Dialogue:
     """The dialogue with one side's states on both."""
     turns = []
     for turn in dialogue.turns:
-        items, frames = (turn.ref, turn.ref_frames) if side == "ref" else (turn.pred, turn.pred_frames)
+        items, frames = (getattr(turn, name) for name in _FIELDS[side])
         turns.append(Turn(turn.number, items, items, ref_frames=frames, pred_frames=frames))
     updates: tuple[Side, ...] = ("ref", "pred") if side in dialogue.updates else ()
     return Dialogue(dialogue.id, turns, dialogue.doubles, updates, dialogue.gaps, dialogue.alone)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from dsteval.analysis.value_counts import Differences, Example, Group, Occurrences, Texts, texts_of
+from dsteval.analysis.value_counts import Group, Occurrences, Texts, UnlikeValues, ValueExample, texts_of
 from dsteval.dialogue import Dialogue, Item
 from dsteval.values.similarity import LEVELS, folded, key, level
 from dsteval.values.slots import canonical, domain_of
@@ -62,7 +62,7 @@ class Fact:
     turns: int
     values: int
     slots: dict[str, int]
-    examples: tuple[Example, ...]
+    examples: tuple[ValueExample, ...]
     advice: str
 
 
@@ -81,20 +81,20 @@ def facts(dialogues: Iterable[Dialogue], ontology: Mapping[str, Collection[str]]
     for dialogue in dialogues:
         ref.add(dialogue)
         pred.add(dialogue)
-    sides = [held for held in (ref, pred) if held.states]
+    sides = [side for side in (ref, pred) if side.states]
     if sides == [pred]:
         pred.stand_alone()
-    wrong = Differences(ref, pred) if len(sides) == 2 else None
+    unlike = UnlikeValues(ref, pred) if len(sides) == 2 else None
     known = {slot: frozenset(map(folded, values)) for slot, values in (ontology or {}).items()}
-    found = [fact for held in sides for fact in _unset(held)]
-    found += [fact for held in sides for fact in _outside(held, known) if known]
-    found += [fact for held in sides for fact in _variants(held)]
-    found += _between(wrong) if wrong else ()
-    found += _hyphens(sides, wrong)
-    found += [fact for held in sides for fact in _sets(held)]
-    found += _dontcare(sides)
-    found += [*_dontcare_or_unset(wrong), *_never(wrong)] if wrong else ()
-    return found
+    noticed = [fact for side in sides for fact in _unset(side)]
+    noticed += [fact for side in sides for fact in _outside(side, known) if known]
+    noticed += [fact for side in sides for fact in _variants(side)]
+    noticed += _between(unlike) if unlike else ()
+    noticed += _hyphens(sides, unlike)
+    noticed += [fact for side in sides for fact in _sets(side)]
+    noticed += _dontcare(sides)
+    noticed += [*_dontcare_or_unset(unlike), *_never(unlike)] if unlike else ()
+    return noticed
 
 
 def _fact(group: Group, kind: str, side: str, about: str) -> Iterator[Fact]:
@@ -108,85 +108,84 @@ def _fact(group: Group, kind: str, side: str, about: str) -> Iterator[Fact]:
     yield Fact(kind, side, about, len(group.turns), group.count, slots, tuple(order[:_KEPT]), KINDS[kind])
 
 
-def _of(held: Occurrences, told: str, group: Group) -> str:
-    return (
-        f"{held.told}, {told}: {group.count} of {held.total()} values at {len(group.turns)} of "
-        f"{len(held.states)} turns"
-    )
+def _fact_of(
+    written: Occurrences, group: Group, kind: str, what: str, more: str = "", side: str = ""
+) -> Iterator[Fact]:
+    """The fact about values of one side, with their share."""
+    about = f"{written.name}, {what}: {group.count} of {written.total()} values"
+    about += f" at {len(group.turns)} of {len(written.states)} turns{more}"
+    yield from _fact(group, kind, side or written.side, about)
 
 
 def _counted(words: Counter[str]) -> str:
     return ", ".join(f"{word!r} {count}" for word, count in words.most_common())
 
 
-def _unset(held: Occurrences) -> Iterator[Fact]:
+def _unset(written: Occurrences) -> Iterator[Fact]:
     """Words for "not set", where the slot could have been left out or in a file that lists every slot."""
-    items = [item for item in held.counts if texts_of(item) and not held.read(item)[1]]
-    group, words = held.group(items), Counter[str]()
+    items = [item for item in written.counts if texts_of(item) and not written.read(item)[1]]
+    group, words = written.group(items), Counter[str]()
     for item in items:
-        words[folded(texts_of(item)[0])] += held.counts[item]
+        words[folded(texts_of(item)[0])] += written.counts[item]
     turns = len(group.turns)
-    total = f"{group.count} of {held.counts.total()} slots at {turns} of {len(held.states)} turns"
-    if items and _lists_every_slot(held):
-        kind, about = "lists-every-slot", f"{held.told}, lists every slot: not set {total} ({_counted(words)})"
-        yield Fact(kind, held.side, about, turns, group.count, {}, (), KINDS[kind])
+    total = f"{group.count} of {written.counts.total()} slots at {turns} of {len(written.states)} turns"
+    if items and _lists_every_slot(written):
+        kind, about = "lists-every-slot", f"{written.name}, lists every slot: not set {total} ({_counted(words)})"
+        yield Fact(kind, written.side, about, turns, group.count, {}, (), KINDS[kind])
     else:
-        about = f"{held.told}, written as not set where others are left out: {total} ({_counted(words)})"
-        yield from _fact(group, f"none-in-{held.side}", held.side, about)
+        about = f"{written.name}, written as not set where others are left out: {total} ({_counted(words)})"
+        yield from _fact(group, f"none-in-{written.side}", written.side, about)
 
 
-def _lists_every_slot(held: Occurrences) -> bool:
+def _lists_every_slot(written: Occurrences) -> bool:
     """Whether nearly all slots are listed wherever a slot of their domain is; an empty state lacks a domain."""
     known: defaultdict[str, set[str]] = defaultdict(set)
-    domains = {slot: domain_of(canonical(slot)) for slot, _ in held.counts}
+    domains = {slot: domain_of(canonical(slot)) for slot, _ in written.counts}
     for slot, domain in domains.items():
         known[domain].add(canonical(slot))
-    named = Counter(domain for items in held.states for domain in {domains[slot] for slot, _ in items})
+    named = Counter(domain for items in written.states for domain in {domains[slot] for slot, _ in items})
     cells = sum(count * len(known[domain]) for domain, count in named.items())
-    cells += held.states.count([]) * max(map(len, known.values()))
-    return held.counts.total() >= _MOST * cells
+    cells += written.states.count([]) * max(map(len, known.values()))
+    return written.counts.total() >= _MOST * cells
 
 
-def _outside(held: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fact]:
+def _outside(written: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fact]:
     """Values, dontcare apart, that the ontology lacks, as a whole and in part, and slots that it lacks."""
-    odd = [
-        item
-        for item in held.where(lambda slot, texts: slot in ontology)
-        for slot, texts in [held.read(item)]
-        if not set(map(folded, texts)) - {"dontcare"} <= ontology[slot]
-        and folded("|".join(texts_of(item))) not in ontology[slot]
-    ]
-    group = held.group(odd)
-    yield from _fact(group, "outside-ontology", held.side, _of(held, "not in the ontology", group))
-    group = held.group(held.where(lambda slot, texts: slot not in ontology))
-    about = _of(held, f"slots that the ontology lacks ({len(group.slots)})", group)
-    yield from _fact(group, "not-in-ontology", held.side, about)
+    outside = []
+    for item in written.where(lambda slot, texts: slot in ontology):
+        slot, texts = written.read(item)
+        parts, whole = set(map(folded, texts)) - {"dontcare"}, folded("|".join(texts_of(item)))
+        if not parts <= ontology[slot] and whole not in ontology[slot]:
+            outside.append(item)
+    group = written.group(outside)
+    yield from _fact_of(written, group, "outside-ontology", "not in the ontology")
+    group = written.group(written.where(lambda slot, texts: slot not in ontology))
+    yield from _fact_of(written, group, "not-in-ontology", f"slots that the ontology lacks ({len(group.slots)})")
 
 
-def _variants(held: Occurrences) -> Iterator[Fact]:
+def _variants(written: Occurrences) -> Iterator[Fact]:
     """Texts of one slot, on one side, that may be one value. What stands side by side in a list is no oddity."""
     holders: defaultdict[tuple[str, str], dict[str, list[Item]]] = defaultdict(dict)
-    for item in held.where(lambda slot, texts: len(texts) == 1 and not _is_dontcare(slot, texts)):
-        slot, (text,) = held.read(item)
+    for item in written.where(lambda slot, texts: len(texts) == 1 and not _is_dontcare(slot, texts)):
+        slot, (text,) = written.read(item)
         holders[slot, key(slot, text) or text].setdefault(text, []).append(item)
     levels: Counter[int] = Counter()
     rare: list[Item] = []
     examples = []
     for (slot, _), by_text in holders.items():
-        counts = {text: sum(map(held.counts.__getitem__, items)) for text, items in by_text.items()}
+        counts = {text: sum(map(written.counts.__getitem__, items)) for text, items in by_text.items()}
         usual, *others = sorted(counts, key=lambda text: (-counts[text], text))
         if others:
             levels[level(slot, frozenset(others), frozenset({usual}))] += 1
             rare += [item for text in others for item in by_text[text]]
-            place = min(by_text[others[0]], key=held.first.__getitem__)
-            examples.append(held.example(place, [usual, *others], sum(counts[text] for text in others)))
-    group = held.group(rare, examples)
-    about = _of(held, "rarer spellings of another value", group)
-    about += f" ({len(examples)} distinct: {_by_level(levels)})"
-    yield from _fact(group, "variant-spellings", held.side, about)
+            place = min(by_text[others[0]], key=written.first.__getitem__)
+            examples.append(written.example(place, [usual, *others], sum(counts[text] for text in others)))
+    group = written.group(rare, examples)
+    more = f" ({len(examples)} distinct: {_by_level(levels)})"
+    yield from _fact_of(written, group, "variant-spellings", "rarer spellings of another value", more)
 
 
-def _between(wrong: Differences) -> Iterator[Fact]:
+def _between(unlike: UnlikeValues) -> Iterator[Fact]:
     """Slots where the prediction may be the reference's value in another spelling."""
 
     def alike(slot: str, ref: Texts, pred: Texts) -> bool:
@@ -195,49 +194,50 @@ def _between(wrong: Differences) -> Iterator[Fact]:
         keys = {key(slot, text) for text in pred}
         return "" not in keys and keys <= {key(slot, text) for text in ref}
 
-    chosen = wrong.where(alike)
+    chosen = unlike.where(alike)
     levels: Counter[int] = Counter()
     for slot, ref, pred in chosen:
-        levels[level(slot, pred, ref)] += len(wrong.at[slot, ref, pred])
-    group = wrong.group(chosen)
-    about = _of(wrong.pred, "other spellings of the reference's value", group) + f" ({_by_level(levels)})"
-    yield from _fact(group, "variant-spellings", "both", about)
+        levels[level(slot, pred, ref)] += len(unlike.at[slot, ref, pred])
+    group = unlike.group(chosen)
+    what, more = "other spellings of the reference's value", f" ({_by_level(levels)})"
+    yield from _fact_of(unlike.pred, group, "variant-spellings", what, more, "both")
 
 
 def _by_level(levels: Counter[int]) -> str:
-    return ", ".join(f"{levels[number]} {told}" for number, told in enumerate(LEVELS) if levels[number])
+    return ", ".join(f"{levels[number]} {name}" for number, name in enumerate(LEVELS) if levels[number])
 
 
 def _has_hyphen(slot: str, *values: Texts) -> bool:
     return any("-" in text for texts in values for text in texts)
 
 
-def _hyphens(sides: list[Occurrences], wrong: Differences | None) -> Iterator[Fact]:
+def _hyphens(sides: list[Occurrences], unlike: UnlikeValues | None) -> Iterator[Fact]:
     """Values with a hyphen, and how many wrong slots have one on either side."""
-    group, told = Group(), []
-    for held in sides:
-        own = held.group(held.where(_has_hyphen))
-        group += own
-        told.append(f"{held.told} {own.count} of {held.total()}")
+    groups = [written.group(written.where(_has_hyphen)) for written in sides]
+    told = [
+        f"{written.name} {group.count} of {written.total()}" for written, group in zip(sides, groups, strict=True)
+    ]
     about = f"values with a hyphen: {', '.join(told)}"
-    if wrong is not None:
-        every = wrong.where(_is_wrong)
-        hit = wrong.group(found for found in every if _has_hyphen(*found)).count
-        about += f"; {hit} of {wrong.group(every).count} wrong slots have one"
-    if group:
-        side = "both" if len(sides) == 2 else sides[0].side
-        yield from _fact(group, "hyphens", side, about)
+    if unlike is not None:
+        every = unlike.where(_is_wrong)
+        hit = unlike.group(pair for pair in every if _has_hyphen(*pair)).count
+        about += f"; {hit} of {unlike.group(every).count} wrong slots have one"
+    yield from _fact(sum(groups, Group()), "hyphens", _side_of(sides), about)
+
+
+def _side_of(sides: list[Occurrences]) -> str:
+    return "both" if len(sides) == 2 else "".join(written.side for written in sides)
 
 
 def _is_wrong(slot: str, ref: Texts, pred: Texts) -> bool:
-    """Whether exact takes the slot for wrong."""
+    """Whether exact takes the slot for unlike."""
     return not pred or not set(map(folded, pred)) <= set(map(folded, ref))
 
 
-def _sets(held: Occurrences) -> Iterator[Fact]:
+def _sets(written: Occurrences) -> Iterator[Fact]:
     """Values that are several: a list, or a text with signs between alternatives."""
-    group = held.group(held.where(lambda slot, texts: len(texts) > 1))
-    yield from _fact(group, "sets", held.side, _of(held, "several values in one", group))
+    group = written.group(written.where(lambda slot, texts: len(texts) > 1))
+    yield from _fact_of(written, group, "sets", "several values in one")
 
 
 def _is_dontcare(slot: str, texts: Texts) -> bool:
@@ -246,40 +246,38 @@ def _is_dontcare(slot: str, texts: Texts) -> bool:
 
 def _dontcare(sides: list[Occurrences]) -> Iterator[Fact]:
     """Spellings of dontcare, unless it is "dontcare" throughout."""
-    group, told = Group(), []
-    spelt: set[str] = set()
-    for held in sides:
-        items = held.where(_is_dontcare)
-        words: Counter[str] = Counter()
-        first: dict[str, Item] = {}
-        for item in sorted(items, key=held.first.__getitem__):
-            for text in sorted(held.read(item)[1]):
+    group, told, spelt = Group(), [], set[str]()
+    for written in sides:
+        items = written.where(_is_dontcare)
+        words, first = Counter[str](), dict[str, Item]()
+        for item in sorted(items, key=written.first.__getitem__):
+            for text in sorted(written.read(item)[1]):
                 if folded(text) == "dontcare":
-                    words[text] += held.counts[item]
+                    words[text] += written.counts[item]
                     first.setdefault(text, item)
-        group += held.group(items, (held.example(item, [text], words[text]) for text, item in first.items()))
+        group += written.group(items, (written.example(item, [text], words[text]) for text, item in first.items()))
         spelt.update(words)
-        told += [f"{held.told} {_counted(words)}"] if words else []
+        told += [f"{written.name} {_counted(words)}"] if words else []
     if not spelt <= {"dontcare"}:
-        side = "both" if len(sides) == 2 else sides[0].side
-        yield from _fact(group, "dontcare", side, f"spellings of dontcare: {'; '.join(told)}")
+        yield from _fact(group, "dontcare", _side_of(sides), f"spellings of dontcare: {'; '.join(told)}")
 
 
-def _dontcare_or_unset(wrong: Differences) -> Iterator[Fact]:
+def _dontcare_or_unset(unlike: UnlikeValues) -> Iterator[Fact]:
     """Slots that are dontcare on one side and not set on the other."""
-    missed = wrong.where(lambda slot, ref, pred: _is_dontcare(slot, ref) and not pred)
-    spurious = wrong.where(lambda slot, ref, pred: _is_dontcare(slot, pred) and not ref)
-    group = wrong.group([*missed, *spurious])
+    missed = unlike.where(lambda slot, ref, pred: _is_dontcare(slot, ref) and not pred)
+    spurious = unlike.where(lambda slot, ref, pred: _is_dontcare(slot, pred) and not ref)
+    group = unlike.group([*missed, *spurious])
     about = (
-        f"dontcare on one side and not set on the other: {wrong.group(missed).count} in the reference, "
-        f"{wrong.group(spurious).count} in the predictions at {len(group.turns)} of {len(wrong.ref.states)} turns"
+        f"dontcare on one side and not set on the other: {unlike.group(missed).count} in the reference, "
+        f"{unlike.group(spurious).count} in the predictions at {len(group.turns)} of {len(unlike.ref.states)} "
+        "turns"
     )
     yield from _fact(group, "dontcare-or-none", "both", about)
 
 
-def _never(wrong: Differences) -> Iterator[Fact]:
+def _never(unlike: UnlikeValues) -> Iterator[Fact]:
     """Slots of the reference that no prediction ever has."""
-    predicted = {wrong.pred.read(item)[0] for item in wrong.pred.where()}
-    group = wrong.ref.group(wrong.ref.where(lambda slot, texts: slot not in predicted))
-    about = _of(wrong.ref, f"slots that are never predicted ({len(group.slots)})", group)
-    yield from _fact(group, "never-predicted", "ref", about)
+    predicted = {unlike.pred.read(item)[0] for item in unlike.pred.where()}
+    group = unlike.ref.group(unlike.ref.where(lambda slot, texts: slot not in predicted))
+    what = f"slots that are never predicted ({len(group.slots)})"
+    yield from _fact_of(unlike.ref, group, "never-predicted", what)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import TypeAlias
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, whole_states, written_states
 from dsteval.values.similarity import folded
 from dsteval.values.slots import canonical
 
-__all__ = ["Difference", "Differences", "Example", "Group", "Occurrences", "Texts", "texts_of"]
+__all__ = ["Group", "Occurrences", "Texts", "Unlike", "UnlikeValues", "ValueExample", "texts_of"]
 
 _UNSET = frozenset({"", "none", "not mentioned"})
 _SIGNS = "|<>"  # between alternatives; in a prediction '<' and '>' are letters
@@ -20,12 +21,12 @@ _SIGNS = "|<>"  # between alternatives; in a prediction '<' and '>' are letters
 Texts: TypeAlias = frozenset[str]
 """The texts of a value, alternatives apart; empty where the slot is not set."""
 
-Difference: TypeAlias = tuple[str, Texts, Texts]
+Unlike: TypeAlias = tuple[str, Texts, Texts]
 """A slot, and what reference and prediction have there."""
 
 
 @dataclass(frozen=True)
-class Example:
+class ValueExample:
     """A place where a fact is seen: the first of ``count`` values, or pairs of values, that are written alike.
 
     ``values`` are the texts as written: those of one value, or the spellings of one side, or what the reference
@@ -39,22 +40,19 @@ class Example:
     count: int
 
 
+@dataclass
 class Group:
     """Values that have something in common: how many there are by slot, in which states, and examples."""
 
-    def __init__(self) -> None:
-        self.slots: Counter[str] = Counter()
-        self.turns: set[int] = set()
-        self.examples: list[Example] = []
+    slots: Counter[str] = field(default_factory=Counter)
+    turns: set[int] = field(default_factory=set)
+    examples: list[ValueExample] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.slots)
 
-    def __iadd__(self, other: Group) -> Group:
-        self.slots += other.slots
-        self.turns |= other.turns
-        self.examples += other.examples
-        return self
+    def __add__(self, other: Group) -> Group:
+        return Group(self.slots + other.slots, self.turns | other.turns, self.examples + other.examples)
 
     @property
     def count(self) -> int:
@@ -67,19 +65,11 @@ def texts_of(item: Item) -> tuple[str, ...]:
     return (item[1],) if isinstance(item[1], str) else item[1] or ()
 
 
-class _Readings(dict[Item, tuple[str, Texts]]):
-    """Items as written -> slot and texts."""
-
-    def __init__(self, signs: str) -> None:
-        super().__init__()
-        self.signs = re.compile(f"[{signs}]")
-
-    def __missing__(self, item: Item) -> tuple[str, Texts]:
-        parts = [part for text in texts_of(item) for part in self.signs.split(text)]
-        parts = parts if len(parts) == 1 else [part.strip() for part in parts]
-        texts = frozenset(part for part in parts if folded(part) not in _UNSET)
-        found = self[item] = canonical(item[0]), texts
-        return found
+def _reading(signs: str, item: Item) -> tuple[str, Texts]:
+    """The slot of an item as written, and its texts; the signs stand between alternatives."""
+    parts = [part for text in texts_of(item) for part in re.split(f"[{signs}]", text)]
+    parts = parts if len(parts) == 1 else [part.strip() for part in parts]
+    return canonical(item[0]), frozenset(part for part in parts if folded(part) not in _UNSET)
 
 
 class Occurrences:
@@ -90,17 +80,17 @@ class Occurrences:
 
     def __init__(self, side: Side) -> None:
         self.side: Side = side
-        self.told = "reference" if side == "ref" else "predictions"
+        self.name = "reference" if side == "ref" else "predictions"
         self.places: list[tuple[str, int]] = []
         self.states: list[Items] = []
         self.counts: Counter[Item] = Counter()
         self.first: dict[Item, int] = {}
-        self._readings = _Readings(_SIGNS if side == "ref" else "|")
+        self.read = cache(partial(_reading, _SIGNS if side == "ref" else "|"))
 
     def stand_alone(self) -> None:
         """Take it for the only side: nothing tells what its states are meant for, it may be a reference."""
-        self.told = "states"
-        self._readings = _Readings(_SIGNS)
+        self.name = "states"
+        self.read = cache(partial(_reading, _SIGNS))
 
     def add(self, dialogue: Dialogue) -> None:
         """Take in the states of a dialogue, if it has this side."""
@@ -114,13 +104,9 @@ class Occurrences:
             self.states.append(items)
             self.places.append((dialogue.id, turn.number))
 
-    def read(self, item: Item) -> tuple[str, Texts]:
-        """The slot of an item, and its texts."""
-        return self._readings[item]
-
     def state(self, items: Items) -> dict[str, Texts]:
         """The texts of every slot that is listed; where one stands twice, what is set wins."""
-        pairs = list(map(self._readings.__getitem__, items))
+        pairs = list(map(self.read, items))
         state = dict(pairs)
         return state if len(state) == len(pairs) else dict(sorted(pairs, key=lambda pair: bool(pair[1])))
 
@@ -128,27 +114,25 @@ class Occurrences:
         """The items that are set and for whose slot and texts that holds."""
         return [item for item in self.counts for slot, texts in [self.read(item)] if texts and holds(slot, texts)]
 
-    def group(self, items: Iterable[Item], examples: Iterable[Example] | None = None) -> Group:
+    def group(self, items: Iterable[Item], examples: Iterable[ValueExample] | None = None) -> Group:
         """Items wherever they stand; without ``examples`` each of them is one."""
-        found, chosen = Group(), set(items)
+        chosen, slots = set(items), Counter[str]()
         for item in chosen:
-            found.slots[canonical(item[0])] += self.counts[item]
-        if chosen:
-            found.turns.update(n for n, state in enumerate(self.states) if not chosen.isdisjoint(state))
+            slots[canonical(item[0])] += self.counts[item]
+        turns = {n for n, state in enumerate(self.states) if not chosen.isdisjoint(state)}
         own = (self.example(item, texts_of(item), self.counts[item]) for item in chosen)
-        found.examples.extend(own if examples is None else examples)
-        return found
+        return Group(slots, turns, list(own if examples is None else examples))
 
-    def example(self, item: Item, values: Iterable[str], count: int) -> Example:
+    def example(self, item: Item, values: Iterable[str], count: int) -> ValueExample:
         """An example at the first place of an item."""
-        return Example(*self.places[self.first[item]], canonical(item[0]), tuple(values), count)
+        return ValueExample(*self.places[self.first[item]], canonical(item[0]), tuple(values), count)
 
     def total(self) -> int:
         """How many values all states have together."""
         return sum(map(self.counts.__getitem__, self.where()))
 
 
-class Differences:
+class UnlikeValues:
     """The slots whose texts differ between two sides, each with the numbers of the states where they do.
 
     The two sides have the same turns. A slot that is not set is the same as one that is not there.
@@ -156,7 +140,7 @@ class Differences:
 
     def __init__(self, ref: Occurrences, pred: Occurrences) -> None:
         self.ref, self.pred = ref, pred
-        self.at: defaultdict[Difference, list[int]] = defaultdict(list)
+        self.at: defaultdict[Unlike, list[int]] = defaultdict(list)
         nothing: Texts = frozenset()
         for number, (ref_items, pred_items) in enumerate(zip(ref.states, pred.states, strict=True)):
             refs, preds = ref.state(ref_items), pred.state(pred_items)
@@ -165,17 +149,17 @@ class Differences:
                 if r != p:
                     self.at[slot, r, p].append(number)
 
-    def where(self, holds: Callable[[str, Texts, Texts], bool]) -> list[Difference]:
+    def where(self, holds: Callable[[str, Texts, Texts], bool]) -> list[Unlike]:
         """Those for whose slot and texts that holds."""
-        return [found for found in self.at if holds(*found)]
+        return [unlike for unlike in self.at if holds(*unlike)]
 
-    def group(self, chosen: Iterable[Difference]) -> Group:
+    def group(self, chosen: Iterable[Unlike]) -> Group:
         """Differences wherever they stand, each an example."""
-        found = Group()
+        group = Group()
         for slot, ref, pred in chosen:
             numbers = self.at[slot, ref, pred]
-            found.slots[slot] += len(numbers)
-            found.turns.update(numbers)
+            group.slots[slot] += len(numbers)
+            group.turns.update(numbers)
             values = tuple("|".join(sorted(texts)) if texts else None for texts in (ref, pred))
-            found.examples.append(Example(*self.ref.places[numbers[0]], slot, values, len(numbers)))
-        return found
+            group.examples.append(ValueExample(*self.ref.places[numbers[0]], slot, values, len(numbers)))
+        return group

@@ -12,7 +12,9 @@ __all__ = ["progress"]
 
 
 @contextmanager
-def progress(*columns: str, worth_it: bool = True, **task: Any) -> Iterator[Callable[..., None] | None]:
+def progress(
+    *columns: str, worth_it: bool = True, description: str = "", **task: Any
+) -> Iterator[Callable[..., None] | None]:
     """A line on stderr while something runs, and the function that brings it up to date.
 
     A column is the name of one of rich's, or a text with fields of the ``task``, such as its ``description`` and
@@ -30,4 +32,4 @@ def progress(*columns: str, worth_it: bool = True, **task: Any) -> Iterator[Call
         for column in columns
     )
     with rich_progress.Progress(*made, console=Console(file=sys.stderr), transient=True) as line:
-        yield partial(line.update, line.add_task(**task))
+        yield partial(line.update, line.add_task(description, **task))

@@ -5,43 +5,34 @@ The registry walks this folder; others add metrics by entry points of the group 
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from functools import cache
+import sys
 
 from dsteval.errors import MetricError, unknown
 from dsteval.metrics.base import Metric, Parameter
 from dsteval.metrics.counting import Counts, total
 from dsteval.metrics.text import HEADINGS, split
 from dsteval.protocols.model import Protocol
-from dsteval.registry import installed
+from dsteval.registry import Registry, instances
 
-__all__ = ["Counts", "Metric", "Parameter", "find", "names", "parse", "total", "under"]
+__all__ = ["METRICS", "Counts", "Metric", "Parameter", "find", "names", "parse", "total", "under"]
 
 
-@cache
 def _bundled() -> dict[str, Metric]:
-    found: dict[str, Metric] = {}
-    for module in pkgutil.iter_modules(__path__):
-        for value in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
-            if isinstance(value, Metric) and not value.given and value.number is None:
-                found.setdefault(value.name, value)
-    return dict(sorted(found.items()))
+    found = instances(sys.modules[__name__], Metric)
+    return {metric.name: metric for metric in found if metric == type(metric)()}
 
 
-def names() -> list[str]:
-    """The names of all metrics at hand."""
-    return sorted({*_bundled(), *installed("metrics")})
+METRICS: Registry[Metric] = Registry("metrics", _bundled)
+
+names = METRICS.names
+"""The names of all metrics at hand."""
 
 
 def find(name: str) -> Metric:
     """The metric of that name, without parameters. Raises MetricError where there is none."""
-    if name in _bundled():
-        return _bundled()[name]
-    if name in installed("metrics"):
-        metric = installed("metrics")[name].load()
-        if isinstance(metric, Metric):
-            return metric
+    metric = METRICS.get(name)
+    if isinstance(metric, Metric):
+        return metric
     if (meant := HEADINGS.get(name.upper())) is not None:
         raise MetricError(f"Unknown metric {name!r}. Did you mean {meant!r}? See: dsteval list metrics.")
     raise MetricError(unknown("metric", name, names(), "dsteval list metrics"))

@@ -1,19 +1,15 @@
 """Average goal accuracy: how much of a turn's reference state is predicted."""
 
-from __future__ import annotations
-
-from dsteval.metrics.base import Parameter, RatioMetric
-from dsteval.metrics.counting import Array, Counts, per_denominator, sum_of_fractions
+from dsteval.metrics.base import FractionsMetric, Parameter
+from dsteval.metrics.counting import Counts, per_denominator
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["AGA"]
 
 OVER = Parameter(
     ("ref", "union"), "divide by the slots of the reference, or by the pairs of either side", of_values=("union",)
 )
 
 
-class _AGA(RatioMetric):
+class _AGA(FractionsMetric):
     """Mean over turns of the share of the reference's slots that are right.
 
     Formula: |B_t n P_t| / |B_t|, averaged over the turns with a slot in the reference; ``over=union`` divides by
@@ -33,10 +29,8 @@ class _AGA(RatioMetric):
     Reference: Rastogi et al., AAAI 2020; Dey, Kummara and Desarkar, ACL 2022, section 2.
     """
 
-    name = "AGA"
     about = "mean share of a turn's reference slots that are right (turns with an empty reference left out)"
     parameters = {"over": OVER}
-    ratio_of_counts = False
     undefined_reason = "no turn has a slot"
     needs = ("ref",)
 
@@ -46,10 +40,6 @@ class _AGA(RatioMetric):
         if self.get("over") == "union":
             over = outcomes.ref + outcomes.pred - outcomes.right
         return per_denominator(outcomes, outcomes.right, over)
-
-    def terms(self, sums: Array) -> tuple[Array, Array]:
-        """The sum of the fractions, and the turns that have one."""
-        return sum_of_fractions(sums[..., 1:]), sums[..., 0]
 
 
 AGA = _AGA()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from dsteval.errors import MetricError, unknown
-from dsteval.metrics.counting import Array, Counts, ratio, total
+from dsteval.metrics.counting import Array, Counts, in_order, ratio, total
 from dsteval.metrics.text import join
 from dsteval.outcomes.table import Outcomes
 
@@ -21,6 +20,7 @@ __all__ = [
     "Array",
     "AveragedMetric",
     "Counts",
+    "FractionsMetric",
     "Metric",
     "Parameter",
     "RatioMetric",
@@ -61,6 +61,8 @@ AVERAGE = Parameter(
 class Metric:
     """A metric with the parameters that were given; it compares, hashes and pickles as a value.
 
+    Its ``name`` is that of its class, without an underscore before it, unless the class says another.
+
     ``count(outcomes)`` gives additive columns per dialogue, at least ``columns`` of them and the units averaged
     first; ``value(sums)`` is the metric of summed columns (any leading axes). ``given`` holds the parameters that
     were typed, in the order of their names. ``n_slots`` is |S|, which is known only when everything is counted:
@@ -99,16 +101,16 @@ class Metric:
     percent: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__dict__.get("name", cls.__name__.removeprefix("_"))
+
     def __call__(self, **parameters: str) -> Metric:
         """The same metric with parameters set. Raises MetricError for one that it does not take."""
         for key, value in parameters.items():
+            if not self.parameters:
+                raise MetricError(f"{self.name} takes no parameters, found {key}={value}")
             if key not in self.parameters:
-                known = list(self.parameters)
-                raise MetricError(
-                    unknown(f"parameter of {self.name}", key, known)
-                    if known
-                    else f"{self.name} takes no parameters, found {key}={value}"
-                )
+                raise MetricError(unknown(f"parameter of {self.name}", key, list(self.parameters)))
             if value not in self.parameters[key].choices:
                 choices = list(self.parameters[key].choices)
                 raise MetricError(unknown(f"value of {self.name}({key}=...)", str(value), choices))
@@ -118,7 +120,7 @@ class Metric:
         """The same metric with its number set: ``FGA @ 0.5``. Raises MetricError where it takes none."""
         if not self.number_about:
             raise MetricError(f"{self.name} takes no number, found @{number}")
-        if math.isnan(number) or number < 0:
+        if not number >= 0:
             raise MetricError(
                 where=f"{self.name}@{number}",
                 expected=f"{self.number_about}, 0 or more (inf included)",
@@ -144,12 +146,15 @@ class Metric:
 
     def resolve(self, defaults: Mapping[str, str]) -> Metric:
         """The metric under a protocol: its own parameters where none was typed."""
-        own = {key: value for key, value in defaults.items() if key in self.parameters}
-        return self(**{**own, **dict(self.given)})
+        return self(**{key: value for key, value in defaults.items() if key in self.parameters} | dict(self.given))
 
     def get(self, parameter: str) -> str:
         """A parameter's value: as given, or its default."""
         return dict(self.given).get(parameter, self.parameters[parameter].choices[0])
+
+    def _chosen(self, which: Literal["of_values", "no_count"]) -> bool:
+        """Whether a parameter has one of its values that are told apart so."""
+        return any(self.get(key) in getattr(parameter, which) for key, parameter in self.parameters.items())
 
     def with_slots(self, n_slots: int) -> Metric:
         """The metric over a list of so many slots, |S|; itself where it does not use them."""
@@ -176,8 +181,7 @@ class Metric:
             return self.without_dialogues
         if outcomes.unit not in self.unit:
             return WRONG_UNIT[outcomes.unit]
-        of_values = any(self.get(key) in parameter.of_values for key, parameter in self.parameters.items())
-        if (of_values or "values" in self.needs or self.extra) and not outcomes.has_values:
+        if ("values" in self.needs or self.extra or self._chosen("of_values")) and not outcomes.has_values:
             return "the file holds right/wrong marks and no values"
         if "ref" in self.needs and not outcomes.has_ref:
             return "the file holds no reference; give one with --ref"
@@ -213,8 +217,18 @@ class RatioMetric(Metric):
     def ratio(self, sums: Array) -> tuple[int | None, int]:
         """Count and total for the JSON: the ratio's two integers, or None and the units averaged."""
         numerator, denominator = self.terms(sums)
-        no_count = any(self.get(key) in parameter.no_count for key, parameter in self.parameters.items())
-        return (int(numerator) if self.ratio_of_counts and not no_count else None), int(denominator)
+        counted = self.ratio_of_counts and not self._chosen("no_count")
+        return (int(numerator) if counted else None), int(denominator)
+
+
+class FractionsMetric(RatioMetric):
+    """A mean of fractions, kept in integers: turns, then the sums of numerators over 1, 2, 3, ..."""
+
+    ratio_of_counts = False
+
+    def terms(self, sums: Array) -> tuple[Array, Array]:
+        """The sum of the fractions, and turns."""
+        return in_order(sums[..., 1:] / np.arange(1, sums.shape[-1])), sums[..., 0]
 
 
 class AveragedMetric(RatioMetric):

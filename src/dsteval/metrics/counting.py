@@ -18,7 +18,6 @@ __all__ = [
     "per_denominator",
     "per_dialogue",
     "ratio",
-    "sum_of_fractions",
     "total",
 ]
 
@@ -62,10 +61,10 @@ def mean_counts(outcomes: Outcomes, scores: Array) -> Counts:
 def per_denominator(outcomes: Outcomes, numerator: Array, denominator: Array) -> Counts:
     """Sums of numerators apart by denominator, for a mean of fractions kept in integers.
 
-    Columns: turns with a denominator above 0, then the sum of numerators over 1, 2, 3, ...
+    Columns: turns with a denominator above 0, then the sums of numerators over 1, 2, 3, ...
     """
     chosen = (outcomes.counted != 0) & (denominator > 0)
-    width = int(denominator.max(initial=0)) + 1
+    width = int(denominator.max(initial=1)) + 1
     cell = outcomes.dialogue_of[chosen] * width + denominator[chosen]
     size = len(outcomes.dialogues) * width
     sums = np.bincount(cell, weights=numerator[chosen], minlength=size).astype(np.int64).reshape(-1, width)
@@ -81,11 +80,6 @@ def in_order(columns: Array) -> Array:
     """
     summed: Array = np.cumsum(columns, axis=-1)[..., -1] if columns.shape[-1] else columns.sum(axis=-1)
     return summed
-
-
-def sum_of_fractions(numerators: Array) -> Array:
-    """The sum of fractions, from numerators by denominator 1, 2, 3, ... [..., columns]."""
-    return in_order(numerators / np.arange(1, numerators.shape[-1] + 1))
 
 
 def at_turns(outcomes: Outcomes, turns: str) -> Outcomes:

@@ -1,14 +1,10 @@
 """Dialogue match: the share of dialogues that are right from the first turn to the last."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dsteval.metrics.base import RatioMetric
 from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["DialogueMatch"]
 
 
 class _DialogueMatch(RatioMetric):
@@ -28,7 +24,6 @@ class _DialogueMatch(RatioMetric):
     Reference: dsteval's own name for a figure that papers give as "dialogue-level" or "all turns right".
     """
 
-    name = "DialogueMatch"
     about = "share of dialogues that are right at every turn"
     undefined_reason = "there is no dialogue"
     without_dialogues = "the data is single instances, no dialogues"

@@ -1,12 +1,8 @@
 """Error lifetime: for how many turns an error stays, on average."""
 
-from __future__ import annotations
-
 from dsteval.metrics.base import Array
 from dsteval.metrics.origin_errors import ErrorMetric
 from dsteval.outcomes.lineage import Lineage
-
-__all__ = ["ErrorLifetime"]
 
 
 class _ErrorLifetime(ErrorMetric):
@@ -28,7 +24,6 @@ class _ErrorLifetime(ErrorMetric):
     Reference: dsteval's own.
     """
 
-    name = "ErrorLifetime"
     about = "mean number of turns that an error lives"
     perfect = False
     percent = False

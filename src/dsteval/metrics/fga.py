@@ -1,7 +1,5 @@
 """Flexible goal accuracy: a turn that only inherits an old error counts in part."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,8 +7,6 @@ import numpy as np
 from dsteval.metrics.base import AVERAGE, WRONG_UNIT, AveragedMetric, Parameter
 from dsteval.metrics.counting import Array, Counts, in_order
 from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, Outcomes
-
-__all__ = ["FGA", "INFINITE", "TYPE1", "VariantMetric", "decay", "distances", "histogram", "lambda_for"]
 
 VARIANT = Parameter(
     ("official", "paper", "strict", "trippy", "hidst"),
@@ -68,7 +64,6 @@ class _FGA(VariantMetric):
     Incorporation of Turn-level Performances", ACL 2022, and its script compute_accuracy_trade_somdst.py.
     """
 
-    name = "FGA"
     about = "mean weight of turns: exact 1, new error 0, inherited error 1 - exp(-lambda x), x turns after it"
     number_about = "lambda, how fast an old mistake is forgotten"
     ratio_of_counts = False

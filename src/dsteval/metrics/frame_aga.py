@@ -1,13 +1,9 @@
 """Average goal accuracy of service frames, as the schema-guided scorer has it."""
 
-from __future__ import annotations
-
 from dsteval.metrics.base import RatioMetric
 from dsteval.metrics.counting import Counts, mean_counts
 from dsteval.metrics.frame_jga import SLOTS, of_slots
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["FrameAGA"]
 
 
 class _FrameAGA(RatioMetric):
@@ -32,7 +28,6 @@ class _FrameAGA(RatioMetric):
     Reference: Rastogi et al., AAAI 2020; google-research, schema_guided_dst/metrics.py.
     """
 
-    name = "FrameAGA"
     about = "mean over service frames of the mean score of the reference's slots"
     parameters = {"slots": SLOTS}
     ratio_of_counts = False

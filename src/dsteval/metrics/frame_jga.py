@@ -1,14 +1,10 @@
 """Joint goal accuracy of service frames, as the schema-guided scorer has it: products of slot scores."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dsteval.metrics.base import Parameter, RatioMetric
 from dsteval.metrics.counting import Array, Counts, mean_counts
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["SLOTS", "FrameJGA", "of_slots"]
 
 SLOTS = Parameter(
     ("all", "categorical", "noncategorical"), "all slots of the schema, those it calls categorical, or the others"
@@ -41,7 +37,6 @@ class _FrameJGA(RatioMetric):
     Reference: Rastogi et al., AAAI 2020; google-research, schema_guided_dst/metrics.py.
     """
 
-    name = "FrameJGA"
     about = "mean over service frames of the product of slot scores"
     parameters = {"slots": SLOTS, "across": ACROSS}
     ratio_of_counts = False

@@ -1,14 +1,10 @@
 """Granular change accuracy: how well the changes of each turn are predicted."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dsteval.metrics.base import Metric, Parameter
 from dsteval.metrics.counting import Array, Counts, per_dialogue
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["GCA"]
 
 _WEIGHTS = np.array([10 / 11, 10 / 11, 1 - 10 / 11, 1 - 10 / 11])
 NONE = Parameter(("absent", "value"), "whether a slot written as none is not there, or has a value like others")
@@ -39,7 +35,6 @@ class _GCA(Metric):
     Reference: Aksu and Chen, "Granular Change Accuracy", LREC-COLING 2024; its script src/gca.py.
     """
 
-    name = "GCA"
     about = "harmonic mean of four ratios over the changes of each turn: correct, wrong, over-predicted, missed"
     columns = 5
     undefined_reason = "nothing changes on either side"

@@ -1,15 +1,11 @@
 """IAGA: the mean overlap of the two states, divided by another number of turns than it is summed over."""
 
-from __future__ import annotations
-
-from dsteval.metrics.base import RatioMetric
-from dsteval.metrics.counting import Array, Counts, per_denominator, per_dialogue, sum_of_fractions
+from dsteval.metrics.base import FractionsMetric
+from dsteval.metrics.counting import Counts, per_denominator, per_dialogue
 from dsteval.outcomes.table import Outcomes
 
-__all__ = ["IAGA"]
 
-
-class _IAGA(RatioMetric):
+class _IAGA(FractionsMetric):
     """Sum over turns of |B_t n P_t| / |B_t u P_t|, divided by the turns with a reference.
 
     Formula: over pairs (slot, value), summed over turns where the union is not empty; the divisor is the number
@@ -29,9 +25,7 @@ class _IAGA(RatioMetric):
     Reference: the GCA authors' script, cuthalionn/Granular_Change_Accuracy.
     """
 
-    name = "IAGA"
     about = "overlap of the two states, summed over turns, over the turns with a reference"
-    ratio_of_counts = False
     undefined_reason = "no turn has a slot in the reference"
     needs = ("values",)
 
@@ -40,10 +34,6 @@ class _IAGA(RatioMetric):
         counts = per_denominator(outcomes, outcomes.right, outcomes.ref + outcomes.pred - outcomes.right)
         counts[:, 0] = per_dialogue(outcomes, outcomes.ref > 0)[:, 0]
         return counts
-
-    def terms(self, sums: Array) -> tuple[Array, Array]:
-        """The sum of fractions, and the turns with a reference."""
-        return sum_of_fractions(sums[..., 1:]), sums[..., 0]
 
 
 IAGA = _IAGA()

@@ -1,14 +1,10 @@
 """Intent accuracy: the share of service frames whose active intent is predicted."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dsteval.metrics.base import RatioMetric
 from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["IntentAccuracy"]
 
 
 class _IntentAccuracy(RatioMetric):
@@ -29,7 +25,6 @@ class _IntentAccuracy(RatioMetric):
     Reference: Rastogi et al., AAAI 2020; google-research, schema_guided_dst/metrics.py.
     """
 
-    name = "IntentAccuracy"
     about = "share of service frames whose active intent is right"
     undefined_reason = "no frame tells an intent on both sides"
     unit = ("frame",)

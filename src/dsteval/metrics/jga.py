@@ -1,12 +1,8 @@
 """Joint goal accuracy: the share of turns whose whole state is right."""
 
-from __future__ import annotations
-
 from dsteval.metrics.base import AVERAGE, TURNS, AveragedMetric
 from dsteval.metrics.counting import Counts, at_turns, per_dialogue
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["JGA"]
 
 
 class _JGA(AveragedMetric):
@@ -29,7 +25,6 @@ class _JGA(AveragedMetric):
     Reference: Henderson, Thomson and Williams, SIGDIAL 2014 (joint goal); Wu et al., ACL 2019 (TRADE).
     """
 
-    name = "JGA"
     about = "share of turns whose whole state is right"
     parameters = {"average": AVERAGE, "turns": TURNS}
 

@@ -1,10 +1,6 @@
 """None F1: the harmonic mean of none precision and recall."""
 
-from __future__ import annotations
-
 from dsteval.metrics.sides import NoneMetric
-
-__all__ = ["NoneF1"]
 
 
 class _NoneF1(NoneMetric):
@@ -25,7 +21,6 @@ class _NoneF1(NoneMetric):
     Reference: alexa/alexa-with-dstc10-track2-dataset, task1/scripts/scores.py (none_prediction).
     """
 
-    name = "NoneF1"
     about = "harmonic mean of none precision and recall, over the corpus"
     undefined_reason = "no slot is absent on either side"
     sides = ("ref", "pred")

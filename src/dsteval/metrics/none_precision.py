@@ -1,10 +1,6 @@
 """None precision: how many of the slots left empty should be empty."""
 
-from __future__ import annotations
-
 from dsteval.metrics.sides import NoneMetric
-
-__all__ = ["NonePrecision"]
 
 
 class _NonePrecision(NoneMetric):
@@ -25,7 +21,6 @@ class _NonePrecision(NoneMetric):
     Reference: alexa/alexa-with-dstc10-track2-dataset, task1/scripts/scores.py (none_prediction).
     """
 
-    name = "NonePrecision"
     about = "share of slots predicted absent that are absent, over the corpus"
     undefined_reason = "no slot is predicted absent"
     sides = ("pred",)

@@ -1,10 +1,6 @@
 """None recall: how many of the slots that should be empty are left empty."""
 
-from __future__ import annotations
-
 from dsteval.metrics.sides import NoneMetric
-
-__all__ = ["NoneRecall"]
 
 
 class _NoneRecall(NoneMetric):
@@ -25,7 +21,6 @@ class _NoneRecall(NoneMetric):
     Reference: alexa/alexa-with-dstc10-track2-dataset, task1/scripts/scores.py (none_prediction).
     """
 
-    name = "NoneRecall"
     about = "share of slots absent in the reference that are predicted absent, over the corpus"
     undefined_reason = "no slot is absent in the reference"
     sides = ("ref",)

@@ -1,7 +1,5 @@
 """Origin errors: how many new errors a turn makes, each counted once however long it lives."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dsteval.metrics.base import WRONG_UNIT, Parameter, RatioMetric
@@ -9,8 +7,6 @@ from dsteval.metrics.counting import Array, Counts, per_dialogue
 from dsteval.outcomes.lineage import KINDS, Lineage, lineage
 from dsteval.outcomes.lineage import unavailable_reason as lineage_unavailable
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["KIND", "ErrorMetric", "OriginErrors"]
 
 # The parameter's word for each kind: "wrong value" has a blank.
 _WORDS = tuple(kind.partition(" ")[0] for kind in KINDS)
@@ -67,7 +63,6 @@ class _OriginErrors(ErrorMetric):
     Reference: dsteval's own; Dey, Kummara and Desarkar, ACL 2022, Figure 1 draws the arrows that it follows.
     """
 
-    name = "OriginErrors"
     about = "new errors per turn, each counted once however long it lives"
     undefined_reason = "there is no turn"
     best = 0.0

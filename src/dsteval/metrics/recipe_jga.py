@@ -1,12 +1,8 @@
 """The recipe of an evaluation card for joint accuracy, which is not joint accuracy."""
 
-from __future__ import annotations
-
 from dsteval.metrics.base import RatioMetric
 from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["RecipeJGA"]
 
 
 class _RecipeJGA(RatioMetric):
@@ -27,7 +23,6 @@ class _RecipeJGA(RatioMetric):
     Reference: evaluation card "multiwoz-2.1-eval".
     """
 
-    name = "RecipeJGA"
     about = "share of turns with as many right values as the reference has domains (a card's recipe; wrong)"
     extra = "recipe"
     perfect = False

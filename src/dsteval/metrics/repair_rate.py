@@ -1,12 +1,8 @@
 """Repair rate: the share of errors that the tracker put right."""
 
-from __future__ import annotations
-
 from dsteval.metrics.base import Array
 from dsteval.metrics.origin_errors import ErrorMetric
 from dsteval.outcomes.lineage import REPAIRED, Lineage
-
-__all__ = ["RepairRate"]
 
 
 class _RepairRate(ErrorMetric):
@@ -28,7 +24,6 @@ class _RepairRate(ErrorMetric):
     Reference: dsteval's own.
     """
 
-    name = "RepairRate"
     about = "share of errors that were put right later"
     perfect = False
 

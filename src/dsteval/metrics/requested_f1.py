@@ -1,12 +1,8 @@
 """Requested slots: how well it is predicted what the user asks to be told."""
 
-from __future__ import annotations
-
 from dsteval.metrics.base import RatioMetric
 from dsteval.metrics.counting import Counts, mean_counts
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["RequestedF1"]
 
 
 class _RequestedF1(RatioMetric):
@@ -31,7 +27,6 @@ class _RequestedF1(RatioMetric):
     Reference: Rastogi et al., AAAI 2020; google-research, schema_guided_dst/metrics.py.
     """
 
-    name = "RequestedF1"
     about = "mean over service frames of the F1 of requested slots"
     ratio_of_counts = False
     undefined_reason = "no frame tells requested slots on both sides"

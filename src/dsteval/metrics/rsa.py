@@ -1,19 +1,15 @@
 """Relative slot accuracy: right slots among those that either side mentions."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from dsteval.metrics.base import Parameter, RatioMetric
-from dsteval.metrics.counting import Array, Counts, per_denominator, per_dialogue, sum_of_fractions
+from dsteval.metrics.base import FractionsMetric, Parameter
+from dsteval.metrics.counting import Counts, per_denominator
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["RSA"]
 
 EMPTY = Parameter(("skip", "zero", "one"), "what a turn without any slot on either side counts")
 
 
-class _RSA(RatioMetric):
+class _RSA(FractionsMetric):
     """Mean over turns of the share of mentioned slots that are right.
 
     Formula: (T - M - W) / T with T the slots in B_t or P_t, M those of B_t that are not predicted, W predicted
@@ -34,25 +30,18 @@ class _RSA(RatioMetric):
     Tracking", ACL 2022.
     """
 
-    name = "RSA"
     about = "mean share of the slots that either side mentions that are right"
     parameters = {"empty": EMPTY}
-    ratio_of_counts = False
     undefined_reason = "no turn has a slot on either side"
     needs = ("values",)
 
     def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: turns averaged, empty turns that count 1, then right slots by denominator 1, 2, 3, ..."""
-        over = outcomes.right + outcomes.wrong
-        counts = per_denominator(outcomes, outcomes.right, over)
-        empty = per_dialogue(outcomes, over == 0)[:, 0]
-        averaged = counts[:, 0] + empty * (self.get("empty") != "skip")
-        ones = empty * (self.get("empty") == "one")
-        return np.concatenate([np.stack([averaged, ones], axis=1), counts[:, 1:]], axis=1)
-
-    def terms(self, sums: Array) -> tuple[Array, Array]:
-        """Empty turns that count 1 + the sum of fractions, and turns."""
-        return sums[..., 1] + sum_of_fractions(sums[..., 2:]), sums[..., 0]
+        """Columns: turns averaged, then right slots by denominator 1, 2, 3, ...; an empty turn is 0 or 1 of 1."""
+        right, over = outcomes.right, outcomes.right + outcomes.wrong
+        if self.get("empty") != "skip":
+            right = np.where(over == 0, self.get("empty") == "one", right)
+            over = np.maximum(over, 1)
+        return per_denominator(outcomes, right, over)
 
 
 RSA = _RSA()

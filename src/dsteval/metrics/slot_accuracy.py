@@ -1,7 +1,5 @@
 """Slot accuracy: the share of all slots that a turn gets right, absent ones included."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np
@@ -10,8 +8,6 @@ from dsteval.metrics.base import AVERAGE, TURNS, AveragedMetric, Parameter
 from dsteval.metrics.counting import Array, Counts, at_turns, per_dialogue
 from dsteval.outcomes.table import ABSENT, Outcomes
 from dsteval.values.matchers import PreparedValue, texts
-
-__all__ = ["SlotAccuracy"]
 
 SPLIT = Parameter(
     ("first", "last"),
@@ -47,7 +43,6 @@ class _SlotAccuracy(AveragedMetric):
     Reference: Wu et al., ACL 2019 (TRADE); Dey, Kummara and Desarkar, ACL 2022, Eq. 1.
     """
 
-    name = "SlotAccuracy"
     about = "share of the slot list that is right, absent slots included (Eq. 1)"
     parameters = {"average": AVERAGE, "split": SPLIT, "turns": TURNS, "wrong": WRONG}
     uses_n_slots = True

@@ -1,10 +1,6 @@
 """Slot F1: the harmonic mean of slot precision and recall."""
 
-from __future__ import annotations
-
 from dsteval.metrics.sides import SidesMetric
-
-__all__ = ["SlotF1"]
 
 
 class _SlotF1(SidesMetric):
@@ -27,7 +23,6 @@ class _SlotF1(SidesMetric):
     Reference: van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
 
-    name = "SlotF1"
     about = "harmonic mean of slot precision and recall, over the corpus"
     undefined_reason = "neither side holds a slot"
     sides = ("ref", "pred")

@@ -1,10 +1,6 @@
 """Slot precision: the share of predicted slots that are right."""
 
-from __future__ import annotations
-
 from dsteval.metrics.sides import SidesMetric
-
-__all__ = ["SlotPrecision"]
 
 
 class _SlotPrecision(SidesMetric):
@@ -26,7 +22,6 @@ class _SlotPrecision(SidesMetric):
     Reference: van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
 
-    name = "SlotPrecision"
     about = "share of predicted slots that are right, over the corpus"
     undefined_reason = "no slot is predicted"
     sides = ("pred",)

@@ -1,10 +1,6 @@
 """Slot recall: the share of the reference's slots that are right."""
 
-from __future__ import annotations
-
 from dsteval.metrics.sides import SidesMetric
-
-__all__ = ["SlotRecall"]
 
 
 class _SlotRecall(SidesMetric):
@@ -26,7 +22,6 @@ class _SlotRecall(SidesMetric):
     Reference: van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
 
-    name = "SlotRecall"
     about = "share of the reference's slots that are right, over the corpus"
     undefined_reason = "the reference holds no slot"
     sides = ("ref",)

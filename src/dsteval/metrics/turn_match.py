@@ -1,14 +1,10 @@
 """Turn match: the share of turns that are right or whose error is only inherited."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dsteval.metrics.base import Counts
 from dsteval.metrics.fga import VariantMetric, histogram
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["TurnMatch"]
 
 
 class _TurnMatch(VariantMetric):
@@ -28,7 +24,6 @@ class _TurnMatch(VariantMetric):
     Reference: Dey, Kummara and Desarkar, ACL 2022, Table 1.
     """
 
-    name = "TurnMatch"
     about = "share of turns that are exact or whose error is only inherited (#M2 of the FGA paper)"
 
     def turn_count(self, outcomes: Outcomes) -> Counts:

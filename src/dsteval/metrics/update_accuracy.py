@@ -1,12 +1,8 @@
 """Update accuracy: the share of turns whose own update is right, whatever was wrong before."""
 
-from __future__ import annotations
-
 from dsteval.metrics.base import RatioMetric
 from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.table import Outcomes
-
-__all__ = ["UpdateAccuracy"]
 
 
 class _UpdateAccuracy(RatioMetric):
@@ -28,7 +24,6 @@ class _UpdateAccuracy(RatioMetric):
     Prompting", EMNLP 2021; chiahsuan156/DST-as-Prompting.
     """
 
-    name = "UpdateAccuracy"
     about = "share of turns whose own update is right"
     extra = "updates"
     without_dialogues = "the data is single instances: without dialogues there is no turn before"

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dsteval.dialogue import Dialogue, Frame, Item, Side, Turn, slot_of
+from dsteval.dialogue import Dialogue, Frame, Side, Turn, slot_of
 from dsteval.errors import AlignmentError, ProtocolError, first_few
 from dsteval.outcomes.table import EXACT, FIRST, FRAME, UNKNOWN, Outcomes
 from dsteval.outcomes.turns import Comparer
 from dsteval.prepare.states import Prepared, Preparer, State
 from dsteval.protocols.model import Protocol
 from dsteval.readers.source import Schema, schema_hash
-from dsteval.values.matchers import Matcher, PreparedValue
+from dsteval.values.matchers import Matcher
 from dsteval.values.slots import MULTIWOZ, domain_of
 
 __all__ = ["FrameComparer", "Framer", "Unit"]
@@ -65,7 +65,6 @@ class Framer:
             for service, slots in ({} if self._free else services).items()
         }
         self.categorical = frozenset(s for slots in self._schema.values() for s, flag in slots.items() if flag)
-        self._items: dict[tuple[Side, str, Item], tuple[str, PreparedValue] | None] = {}
         self._domains: dict[Side, dict[str, None]] = {"ref": {}, "pred": {}}
         self._total = 0
         self._missing: list[str] = []
@@ -149,11 +148,7 @@ class Framer:
                     found="a list without any, or null",
                     remedy="Leave out a slot that has none.",
                 )
-            key = (side, frame.service, item)
-            if key not in self._items:
-                named = (slot_of(frame.service, item[0]), item[1])
-                self._items[key] = self.preparer.rules[side].pair(named)
-            pair = self._items[key]
+            pair = self.preparer.pair(side, (slot_of(frame.service, item[0]), item[1]))
             if pair is not None:
                 state[pair[0]] = pair[1]
         return state
@@ -251,19 +246,17 @@ class FrameComparer(Comparer):
             self._add(dialogue, self._framer.units(dialogue, prepared))
 
     def _add(self, dialogue: Dialogue, units: list[Unit]) -> None:
-        wrong_in_ref: list[str] = []
         start = self._offsets[-1]
         for number, unit in enumerate(units, start):
-            wrong_in_ref += self._unit(dialogue, unit, number, FIRST * (number == start))
+            self._unit(dialogue, unit, number, FIRST * (number == start))
         self._lengths.append(len(dialogue.turns))
-        refs, preds = [unit.ref for unit in units], [unit.pred for unit in units]
-        self._close(dialogue, start + len(units), refs, preds, wrong_in_ref)
+        self._close(dialogue, start + len(units))
 
-    def _unit(self, dialogue: Dialogue, unit: Unit, number: int, flags: int) -> list[str]:
-        """Take in one frame; returns the slots of the reference that are wrong."""
+    def _unit(self, dialogue: Dialogue, unit: Unit, number: int, flags: int) -> None:
+        """Take in one frame."""
         b, p = unit.ref, unit.pred
-        for states, active in zip((b, p), self._active, strict=True):
-            active.append(self._domains_of(states, dialogue, unit.turn))
+        self._see(b, "ref", dialogue, unit.turn)
+        self._see(p, "pred", dialogue, unit.turn)
         scores = {s: self._rule.score(s, b[s], p[s]) if s in b and s in p else 0.0 for s in {**b, **p}}
         wrong = [slot for slot, score in scores.items() if score < 1]
         for slot in wrong:
@@ -271,13 +264,11 @@ class FrameComparer(Comparer):
             self._wrong_rows.extend((number, self._slots[slot], *values))
             self._wrong_previous.append(UNKNOWN)
             self._wrong_scores.append(scores[slot])
-        missed = [slot for slot in wrong if slot in b]
         service = self._services.setdefault(unit.service, len(self._services))
-        counts = (len(b), len(p), len(b) - len(missed), len(wrong), 0, 0, 0, 0)
+        counts = (len(b), len(p), sum(slot not in wrong for slot in b), len(wrong), 0, 0, 0, 0)
         pattern = self._pattern(wrong) if wrong else 0
         self._units.extend((unit.turn.number, service, *counts, pattern, flags | (0 if wrong else EXACT)))
         self._scores.append((*self._goals(unit, scores), *self._beside(unit.frames)))
-        return missed
 
     def _goals(self, unit: Unit, scores: dict[str, float]) -> Iterator[float]:
         """Products over the schema's slots, then means over the reference's: all, categorical, and the others."""

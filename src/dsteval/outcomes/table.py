@@ -74,8 +74,7 @@ class Outcomes:
     Per turn, integers [U]: ``turn`` number and ``service`` (-1: the whole turn); slots in ``ref``, in
     ``pred``, ``right`` (in both and matching) and ``wrong``; slots ``new_ref`` since the turn before and how
     many of them are right, ``new_pred`` likewise; ``pattern``, the number of the set of wrong slots (0: none);
-    ``flags``; ``active_ref`` and ``active_pred``, bit sets of domains [U, words].
-    Per dialogue and slot, rows: ``slot_dialogue``, ``slot_id`` and the turns that have it in ref, in pred, right.
+    ``flags``.
     Per wrong slot, rows: ``wrong_unit``, ``wrong_slot``, ``wrong_ref`` and ``wrong_pred`` (numbers into
     ``values``, or ABSENT, UNKNOWN), ``wrong_previous`` (bits, or UNKNOWN), ``wrong_score`` (match score, 0..1; 0
     under an exact rule).
@@ -90,14 +89,10 @@ class Outcomes:
     dialogues: list[str]
     offsets: Array
     units: dict[str, Array]
-    active_ref: Array
-    active_pred: Array
-    slot_rows: Array
     wrong_rows: Array
     wrong_score: Array
     wrong_previous: Array
     slots: tuple[str, ...]
-    domains: tuple[str, ...]
     values: tuple[PreparedValue, ...]
     n_slots: int = 0
     has_values: bool = True
@@ -113,11 +108,8 @@ class Outcomes:
     def __getattr__(self, name: str) -> Array:
         if name in UNIT:
             return self.units[name]
-        if name in _SLOT_COLUMNS:
-            column: Array = self.slot_rows[:, _SLOT_COLUMNS.index(name)]
-            return column
         if name in _WRONG_COLUMNS:
-            column = self.wrong_rows[:, _WRONG_COLUMNS.index(name)]
+            column: Array = self.wrong_rows[:, _WRONG_COLUMNS.index(name)]
             return column
         raise AttributeError(name)
 
@@ -162,15 +154,5 @@ class Outcomes:
         column: Array = self.extra["frames"][:, FRAME.index(name)]
         return column
 
-    def active(self, domain: str, side: str = "ref") -> Array:
-        """Whether a domain has a slot in ref, or pred, at each turn [U]."""
-        if domain not in self.domains:
-            return np.zeros(len(self), dtype=bool)
-        word, bit = divmod(self.domains.index(domain), 64)
-        masks = self.active_ref if side == "ref" else self.active_pred
-        found: Array = (masks[:, word] & np.uint64(1 << bit)) != 0
-        return found
 
-
-_SLOT_COLUMNS = ("slot_dialogue", "slot_id", "slot_ref", "slot_pred", "slot_right")
 _WRONG_COLUMNS = ("wrong_unit", "wrong_slot", "wrong_ref", "wrong_pred")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import chain, compress
+from itertools import compress
 from typing import TypeAlias
 
 import numpy as np
 
-from dsteval.dialogue import Dialogue, Turn
+from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.outcomes.extra_columns import EXTRA_COLUMNS, DialogueStates
 from dsteval.outcomes.table import (
     ABSENT,
@@ -25,12 +24,10 @@ from dsteval.outcomes.table import (
     RIGHT_BEFORE,
     UNIT,
     UNKNOWN,
-    Array,
     Outcomes,
 )
 from dsteval.prepare.states import Prepared, State
 from dsteval.values.matchers import Matcher, PreparedValue, matches, same_ref
-from dsteval.values.slots import domain_of
 
 __all__ = ["Comparer"]
 
@@ -46,6 +43,7 @@ class Comparer:
 
     ``keep`` limits the comparison to some slots: the outcome is that of states cut down to them. ``matcher`` tells
     when a value is right, equality if there is none; ``extra`` names what is counted per turn in addition.
+    ``first_seen`` tells by slot in which dialogue and turn it stands first, ``seen`` the slots of each side.
     """
 
     def __init__(
@@ -62,16 +60,13 @@ class Comparer:
         self._extra: dict[str, list[tuple[float, ...]]] = {name: [] for name in extra}
         self.has_values = self.has_ref = self.has_dialogues = True
         self.first_seen: dict[str, tuple[str, int]] = {}
+        self.seen: dict[Side, set[str]] = {"ref": set(), "pred": set()}
         self._dialogues: list[str] = []
         self._offsets = array("q", [0])
         self._slots: dict[str, int] = {}
-        self._domains: dict[str, int] = {}
-        self._domain_bits: dict[str, int] = {}
         self._values: dict[PreparedValue, int] = {}
         self._patterns: dict[frozenset[str], int] = {frozenset(): 0}
         self._units = array("i")
-        self._active: tuple[list[int], list[int]] = ([], [])
-        self._slot_rows = array("i")
         self._wrong_rows = array("i")
         self._wrong_scores = array("d")
         self._wrong_previous = array("b")
@@ -87,8 +82,6 @@ class Comparer:
         wrong: Wrong = {}
         was: list[int] = []
         row: Row = ()
-        active_ref = active_pred = 0
-        wrong_in_ref: list[str] = []
         for turn, b, p in zip(dialogue.turns, ref, pred, strict=True):
             if row and b is b0 and p is p0:
                 row = _repeated(row, turn)
@@ -97,28 +90,21 @@ class Comparer:
                 before, wrong = wrong, ({} if self._reflexive and b == p else self._wrong(b, p))
                 was = self._was(before, wrong, b0, p0) if wrong else []
                 row = self._row(turn, (b0, b), (p0, p), wrong, was, not row)
-                if b is not b0:
-                    active_ref = self._domains_of(b, dialogue, turn)
-                if p is not p0:
-                    active_pred = self._domains_of(p, dialogue, turn)
+                self._see(b, "ref", dialogue, turn)
+                self._see(p, "pred", dialogue, turn)
             self._units.extend(row)
-            self._active[0].append(active_ref)
-            self._active[1].append(active_pred)
             self._wrong_previous.extend(was)
             for slot, (r, q) in wrong.items():
                 self._wrong_rows.extend((unit, self._slots[slot], self._value(r), self._value(q)))
                 self._wrong_scores.append(self._score(slot, r, q))
-                if r is not None:
-                    wrong_in_ref.append(slot)
             unit += 1
             b0, p0 = b, p
-        self._close(dialogue, unit, ref, pred, wrong_in_ref)
+        self._close(dialogue, unit)
 
     def add_correctness(self, dialogue: Dialogue, slots: Sequence[str], ref: list[State]) -> None:
         """Take in one dialogue of right/wrong marks; ``ref`` may be empty, then AGA is unknown."""
         self.has_values, self.has_ref = False, bool(ref)
         unit = self._offsets[-1]
-        wrong_in_ref: list[str] = []
         kept = [self.keep is None or self.keep(name) for name in slots]
         names = list(compress(slots, kept))
         ref = [{slot: value for slot, value in state.items() if slot in names} for state in ref]
@@ -132,15 +118,13 @@ class Comparer:
             right = known - sum(slot in state for slot in wrong)
             pattern = self._pattern(wrong)
             self._units.extend((turn.number, -1, known, 0, right, len(wrong), 0, 0, 0, 0, pattern, flags))
-            self._active[0].append(self._domains_of(state, dialogue, turn))
-            self._active[1].append(0)
+            self._see(state, "ref", dialogue, turn)
             for slot in wrong:
                 self._wrong_rows.extend((unit, self._slots[slot], UNKNOWN, UNKNOWN))
                 self._wrong_previous.append(UNKNOWN)
                 self._wrong_scores.append(0.0)
-            wrong_in_ref.extend(slot for slot in wrong if slot in state)
             unit += 1
-        self._close(dialogue, unit, ref, [], wrong_in_ref)
+        self._close(dialogue, unit)
 
     def add_empty(self, dialogue: Dialogue) -> None:
         """Take in a dialogue of which no slot is kept: every turn is exact, with nothing on either side."""
@@ -155,14 +139,10 @@ class Comparer:
             dialogues=self._dialogues,
             offsets=np.array(self._offsets, dtype=np.int64),
             units={name: units[:, column] for column, name in enumerate(UNIT)},
-            active_ref=_words(self._active[0], len(self._domains)),
-            active_pred=_words(self._active[1], len(self._domains)),
-            slot_rows=np.frombuffer(self._slot_rows, dtype=np.int32).reshape(-1, 5),
             wrong_rows=wrong_rows,
             wrong_score=np.array(self._wrong_scores),
             wrong_previous=np.frombuffer(self._wrong_previous, dtype=np.int8),
             slots=tuple(self._slots),
-            domains=tuple(self._domains),
             values=tuple(self._values),
             has_values=self.has_values,
             has_ref=self.has_ref,
@@ -274,17 +254,14 @@ class Comparer:
             before = state
         return cut
 
-    def _domains_of(self, state: State, dialogue: Dialogue, turn: Turn) -> int:
-        mask = 0
-        for slot in state:
-            bit = self._domain_bits.get(slot)
-            if bit is None:
-                domain = self._domains.setdefault(domain_of(slot), len(self._domains))
-                bit = self._domain_bits[slot] = 1 << domain
+    def _see(self, state: State, side: Side, dialogue: Dialogue, turn: Turn) -> None:
+        """Take in the slots that are new on a side."""
+        seen = self.seen[side]
+        if not state.keys() <= seen:
+            for slot in state:
+                self.first_seen.setdefault(slot, (dialogue.id, turn.number))
                 self._slots.setdefault(slot, len(self._slots))
-                self.first_seen[slot] = (dialogue.id, turn.number)
-            mask |= bit
-        return mask
+            seen.update(state)
 
     def _pattern(self, wrong: Wrong | list[str]) -> int:
         return self._patterns.setdefault(frozenset(wrong), len(self._patterns))
@@ -292,19 +269,10 @@ class Comparer:
     def _value(self, value: PreparedValue | None) -> int:
         return ABSENT if value is None else self._values.setdefault(value, len(self._values))
 
-    def _close(
-        self, dialogue: Dialogue, unit: int, ref: list[State], pred: list[State], wrong_in_ref: list[str]
-    ) -> None:
-        """Count the turns of each slot, and end the dialogue."""
+    def _close(self, dialogue: Dialogue, unit: int) -> None:
+        """End the dialogue."""
         if dialogue.alone:
             self.has_dialogues = False
-        in_ref = Counter(chain.from_iterable(ref))
-        in_pred = Counter(chain.from_iterable(pred))
-        wrong = Counter(wrong_in_ref)
-        number = len(self._dialogues)
-        for slot in {**in_ref, **in_pred}:
-            present = in_ref[slot]
-            self._slot_rows.extend((number, self._slots[slot], present, in_pred[slot], present - wrong[slot]))
         self._dialogues.append(dialogue.id)
         self._offsets.append(unit)
 
@@ -321,11 +289,3 @@ def _repeated_was(values: tuple[PreparedValue | None, PreparedValue | None]) -> 
     """What a wrong slot was at the turn before where neither side moved: wrong, with the same values."""
     ref, pred = values
     return _STAYED | (0 if ref is None else IN_REF_BEFORE) | (0 if pred is None else IN_PRED_BEFORE)
-
-
-def _words(masks: list[int], domains: int) -> Array:
-    """Bit sets of any width as rows of 64-bit words [U, words]."""
-    words = max(1, -(-domains // 64))
-    low = (1 << 64) - 1
-    columns = [np.array([mask >> (64 * word) & low for mask in masks], dtype=np.uint64) for word in range(words)]
-    return np.stack(columns, axis=1) if masks else np.zeros((0, words), dtype=np.uint64)

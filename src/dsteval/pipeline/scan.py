@@ -142,7 +142,7 @@ class Scan:
             unavailable,
             self.aligner.coverage,
             self.aligner.fingerprint,
-            NoteCounts.of(outcomes, self.comparer.first_seen, passed_over),
+            NoteCounts.of(outcomes, self.comparer, passed_over),
         )
 
     def notes(self, partition: Partition, n_slots: int) -> tuple[str, ...]:

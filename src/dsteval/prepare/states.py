@@ -182,6 +182,10 @@ class Preparer:
         where = f"{self.problems.source}, {place}" if self.problems.source else place
         return ProtocolError(where=where, expected=error.expected, found=error.found, remedy=error.remedy)
 
+    def pair(self, side: Side, item: Item) -> tuple[str, PreparedValue] | None:
+        """One item as it is compared, None where it counts as absent; prepared once."""
+        return self._pairs[side][item]
+
     def distinct(self, side: Side) -> tuple[int, int]:
         """How many slots, and how many slots with a value, were prepared on one side; absent ones left out."""
         pairs = {pair for pair in self._pairs[side].values() if pair is not None}

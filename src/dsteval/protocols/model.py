@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -19,7 +19,7 @@ import msgspec
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ProtocolError, unknown
 from dsteval.protocols.steps import STEPS
-from dsteval.registry import installed
+from dsteval.registry import Registry
 from dsteval.values.matchers import MATCHERS
 from dsteval.values.normalise import NEEDS, NORMALISERS
 from dsteval.values.slots import SPELLINGS
@@ -28,6 +28,12 @@ __all__ = ["MOST_SLOTS", "Match", "Metrics", "Prepare", "Protocol", "Scope", "St
 
 
 MOST_SLOTS = 1_000_000
+
+
+def _check_names(kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(unknown(kind, name, list(known)))
 
 
 class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -60,11 +66,13 @@ class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     visible: Literal["all", "domains", "listed"] = "all"
 
     def __post_init__(self) -> None:
-        for name in (*self.normalise, *self.normalise_ref, *self.normalise_pred):
-            if name not in NORMALISERS:
-                raise ValueError(unknown("normaliser", name, list(NORMALISERS)))
-        if self.slots not in SPELLINGS:
-            raise ValueError(unknown("slot spelling", self.slots, list(SPELLINGS)))
+        _check_names("normaliser", self.normalisers, NORMALISERS)
+        _check_names("slot spelling", [self.slots], SPELLINGS)
+
+    @property
+    def normalisers(self) -> list[str]:
+        """The normalisers of either side."""
+        return [*self.normalise, *self.normalise_ref, *self.normalise_pred]
 
 
 class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -73,8 +81,7 @@ class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     rule: str
 
     def __post_init__(self) -> None:
-        if self.rule not in MATCHERS:
-            raise ValueError(unknown("rule of matching", self.rule, list(MATCHERS)))
+        _check_names("rule of matching", [self.rule], MATCHERS)
 
 
 class Prepare(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -83,9 +90,7 @@ class Prepare(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     steps: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in self.steps:
-            if name not in STEPS:
-                raise ValueError(unknown("step", name, list(STEPS)))
+        _check_names("step", self.steps, STEPS)
 
 
 class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -154,16 +159,15 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     @property
     def needs(self) -> list[str]:
         """The tables that the user must give, by the names of their options."""
-        states = self.states
-        own = [MATCHERS[self.match.rule].needs]
-        own += [NEEDS.get(name, "") for name in (*states.normalise, *states.normalise_ref, *states.normalise_pred)]
-        own += ["schema"] if self.scope.unit == "frame" and self.scope.schema == "required" else []
-        return sorted(set(filter(None, own)))
+        tables = {MATCHERS[self.match.rule].needs, *(NEEDS.get(name, "") for name in self.states.normalisers)}
+        if self.scope.unit == "frame" and self.scope.schema == "required":
+            tables.add("schema")
+        return sorted(tables - {""})
 
     def leaves_out(self, dialogue: Dialogue) -> bool:
         """Whether one of the steps leaves a reference dialogue out altogether."""
         rules = (STEPS[name].leaves_out for name in self.prepare.steps)
-        return any(rule(dialogue) for rule in rules if rule is not None)
+        return any(rule and rule(dialogue) for rule in rules)
 
     @property
     def hash(self) -> str:
@@ -192,11 +196,10 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         tables = msgspec.to_builtins(self)
         changed = dict(text.split("=", 1) for text in self.changed)
         for text in settings:
-            key, value = _setting(text, tables)
-            table, field = key.split(".", 1)
-            _check_choice(key, value, get_type_hints(_TABLES[table])[field])
+            key, value = _setting(text)
+            table, field = key.split(".")
             tables[table][field] = value
-            changed[key] = msgspec.json.encode(value).decode() if not isinstance(value, str) else value
+            changed[key] = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         tables["changed"] = [f"{key}={value}" for key, value in sorted(changed.items())]
         try:
             return msgspec.convert(tables, Protocol, strict=True)
@@ -205,51 +208,48 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             raise OptionError(where=given, found=_plain(error)) from None
 
 
-def _setting(text: str, tables: dict[str, Any]) -> tuple[str, Any]:
-    """The key and the value of one ``table.key=value``; the value is TOML, or else a bare text."""
-    key, equals, raw = text.partition("=")
-    key = key.strip()
-    known = [f"{table}.{field}" for table, struct in _TABLES.items() for field in struct.__struct_fields__]
-    if not equals:
-        raise OptionError(where=f"--set {text}", expected="table.key=value", remedy=f"Known: {', '.join(known)}.")
-    if key not in known:
-        raise OptionError(unknown("setting", key, known))
-    try:
-        return key, tomllib.loads(f"value = {raw}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key, raw.strip()
-    except RecursionError:
-        raise OptionError(where=f"--set {key}", expected="a value", found="one nested too deep") from None
-
-
 _TABLES: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "prepare": Prepare, "scope": Scope}
 
 
-def _check_choice(key: str, value: Any, taken: Any) -> None:
-    """Raise OptionError for a value that a setting does not take, with those that it does."""
-    choices = get_args(taken) if get_origin(taken) is Literal else ()
-    if choices and value not in choices:
-        raise OptionError(
-            where=f"--set {key}={value}", found=unknown(f"value of {key}", str(value), list(choices))
-        )
-    if get_origin(taken) is tuple and not isinstance(value, list):
-        raise OptionError(where=f"--set {key}={value}", expected="a list such as '[\"none\"]'", found=repr(value))
+def _setting(text: str) -> tuple[str, Any]:
+    """The key and the value of one ``table.key=value``; the value is TOML, or else a bare text."""
+    key, equals, raw = text.partition("=")
+    key, value = key.strip(), raw.strip()
+    hints = {table: get_type_hints(struct) for table, struct in _TABLES.items()}
+    known = {f"{table}.{field}": taken for table in hints for field, taken in hints[table].items()}
+    if not equals:
+        raise OptionError(where=f"--set {text}", expected="table.key=value", remedy=f"Known: {', '.join(known)}.")
+    if key not in known:
+        raise OptionError(unknown("setting", key, list(known)))
+    try:
+        value = tomllib.loads(f"value = {raw}")["value"]
+    except tomllib.TOMLDecodeError:
+        pass  # a bare text
+    except RecursionError:
+        raise OptionError(where=f"--set {key}", expected="a value", found="one nested too deep") from None
+    where, kind = f"--set {key}={value}", get_origin(known[key])
+    if kind is Literal and value not in get_args(known[key]):
+        raise OptionError(where=where, found=unknown(f"value of {key}", str(value), get_args(known[key])))
+    if kind is tuple and not isinstance(value, list):
+        raise OptionError(where=where, expected="a list such as '[\"none\"]'", found=repr(value))
+    return key, value
 
 
 def _plain(error: msgspec.ValidationError) -> str:
     return str(error).replace("`", "'").replace("$.", "")
 
 
-@cache
 def _bundled() -> dict[str, str]:
     # Beside this file, not by importlib.resources, whose import is felt in every short run.
-    files = Path(__file__).parent.glob("*.toml")
-    return {file.stem: file.read_text(encoding="utf-8") for file in files}
+    return {file.stem: file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("*.toml")}
+
+
+PROTOCOLS: Registry[str] = Registry("protocols", _bundled)
 
 
 def names() -> list[str]:
     """The names of all protocols at hand, ``exact`` first; others' come by entry points ``dsteval.protocols``."""
-    return sorted({*_bundled(), *installed("protocols")}, key=lambda name: (name != "exact", name))
+    return sorted(PROTOCOLS.names(), key=lambda name: (name != "exact", name))
 
 
 def load(name: str) -> Protocol:
@@ -258,26 +258,25 @@ def load(name: str) -> Protocol:
     An entry point of the group ``dsteval.protocols`` may name a Protocol or the text of a TOML file. Raises
     ProtocolError where there is none of that name or its file is not a protocol.
     """
-    if name in _bundled():
+    if name in PROTOCOLS.bundled:
         return _loaded(name)
     if name.endswith(".toml"):
-        path = Path(name)
-        if not path.is_file():
-            raise ProtocolError(where=name, expected="a protocol's TOML file", found="no such file")
+        found = "no such file"
         try:
-            return _foreign(_parse(path.read_text(encoding="utf-8"), name))
+            if Path(name).is_file():
+                return _foreign(_parse(Path(name).read_text(encoding="utf-8"), name))
         except (OSError, UnicodeDecodeError) as error:
             found = "a file that cannot be read" if isinstance(error, OSError) else "bytes that are not UTF-8"
-            raise ProtocolError(where=name, expected="a protocol's TOML file", found=found) from None
-    if name in installed("protocols"):
-        found = installed("protocols")[name].load()
-        return _foreign(found if isinstance(found, Protocol) else _parse(str(found), f"protocol {name}"))
-    raise ProtocolError(unknown("protocol", name, names(), "dsteval list protocols"))
+        raise ProtocolError(where=name, expected="a protocol's TOML file", found=found)
+    protocol = PROTOCOLS.get(name)
+    if protocol is None:
+        raise ProtocolError(unknown("protocol", name, names(), "dsteval list protocols"))
+    return _foreign(protocol if isinstance(protocol, Protocol) else _parse(str(protocol), f"protocol {name}"))
 
 
 @cache
 def _loaded(name: str) -> Protocol:
-    return _parse(_bundled()[name], f"protocol {name}")
+    return _parse(PROTOCOLS.bundled[name], f"protocol {name}")
 
 
 def _foreign(protocol: Protocol) -> Protocol:

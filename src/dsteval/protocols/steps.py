@@ -7,13 +7,16 @@ a bug that depends on the order of a list, or look at the reference while they r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from dsteval.dialogue import Choice, Dialogue, Item, Items
 from dsteval.errors import ProtocolError
 from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import canonical
+from dsteval.values.tools import fnctod, simpletod, trade_data, trippy
 from dsteval.values.user_tables import UserTables
 
 __all__ = ["STEPS", "Sides", "Step"]
@@ -83,54 +86,45 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: UserTables) -> Side
 
     A file without classes is left as it is: its states are what the tracker said.
     """
-    from dsteval.values.tools.trippy import rewrite, tokenise, tokenise_variants
-
     if all(turn.choices is None for turn in dialogue.turns):
         return sides
-    variants = tokenise_variants(given.variants)
+    variants = trippy.tokenise_variants(given.variants)
     running: dict[str, str] = {}
     states: list[Items] = []
     for turn, ref, pred in zip(dialogue.turns, sides.ref, sides.pred, strict=True):
         if turn.choices is None:
             states.append(pred)
             continue
-        gold = {slot: tokenise(value) for slot, value in ref if isinstance(value, str)}
+        gold = {slot: trippy.tokenise(value) for slot, value in ref if isinstance(value, str)}
         for choice in turn.choices:
-            value = _chosen(choice, gold.get(choice.slot, "none"), variants, turn.number, rewrite)
+            value = _chosen(choice, gold.get(choice.slot, "none"), variants, turn.number)
             if value is not None:
                 running[choice.slot] = value
         states.append([(choice.slot, running.get(choice.slot, "none")) for choice in turn.choices])
     return Sides(sides.ref, states)
 
 
-_LITERAL = ("dontcare", "true", "false")
-_POINTING = ("refer", "inform")
-_Rewrite: TypeAlias = Callable[[str, str, dict[str, list[str]]], str]
-
-
-def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int, rewrite: _Rewrite) -> str | None:
+def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int) -> str | None:
     """The value that a class gives its slot, or None where the slot keeps what it had."""
-    from dsteval.values.tools.trippy import MARK, tokenise
-
     if choice.kind == "none":
         return None
-    if choice.kind in _LITERAL:
+    if choice.kind in ("dontcare", "true", "false"):
         return choice.kind
-    if choice.kind not in _POINTING:
+    if choice.kind not in ("refer", "inform"):
         return choice.value
-    marked = choice.value.startswith(MARK)
+    marked = choice.value.startswith(trippy.MARK)
     if choice.kind == "inform" and not marked:
         raise ProtocolError(
             where=f"turn {turn}, slot {choice.slot!r}",
-            expected=f"a value marked {MARK} under the class inform",
+            expected=f"a value marked {trippy.MARK} under the class inform",
             found=repr(choice.value),
             remedy="The script stops there too; other protocols read the value as it stands.",
         )
-    value = tokenise(choice.value.removeprefix(MARK))
+    value = trippy.tokenise(choice.value.removeprefix(trippy.MARK))
     if value == "none":
         return None
     # What is rewritten may become "none" where the reference is that: a value like others then.
-    return rewrite(value, gold, variants) if marked else value
+    return trippy.rewrite(gold, value, variants) if marked else value
 
 
 def _as_text(item: Item, glue: str) -> str:
@@ -155,7 +149,7 @@ _SECOND = re.compile(r"#\d+$")
 
 def _single(items: Items, turn: int, given: UserTables) -> Items:
     """The items that have a value. Raises ProtocolError for alternatives, which no list of texts holds."""
-    found: Items = []
+    single: Items = []
     for slot, value in items:
         texts = (value,) if isinstance(value, str) else value or ()
         if len(texts) > 1:
@@ -165,8 +159,8 @@ def _single(items: Items, turn: int, given: UserTables) -> Items:
                 found=f"a list of {len(texts)} values",
                 remedy="Take a protocol that reads alternatives, such as exact.",
             )
-        found += [(_SECOND.sub("", slot), text) for text in texts]
-    return found
+        single += [(_SECOND.sub("", slot), text) for text in texts]
+    return single
 
 
 def _apart(ref: Items, pred: Items) -> tuple[Items, Items]:
@@ -179,12 +173,12 @@ def _apart(ref: Items, pred: Items) -> tuple[Items, Items]:
     def numbered(items: Items) -> Items:
         if len({slot for slot, _ in items}) == len(items):
             return items
-        seen: dict[str, int] = {}
-        found: Items = []
+        seen: Counter[str] = Counter()
+        apart: Items = []
         for slot, value in sorted(dict.fromkeys(items), key=lambda item: (item not in both, str(item[1]))):
-            seen[slot] = seen.get(slot, 0) + 1
-            found.append((slot if seen[slot] == 1 else f"{slot}#{seen[slot]}", value))
-        return found
+            seen[slot] += 1
+            apart.append((slot if seen[slot] == 1 else f"{slot}#{seen[slot]}", value))
+        return apart
 
     return numbered(ref), numbered(pred)
 
@@ -194,15 +188,16 @@ _ListRule: TypeAlias = Callable[[list[str], bool], list[str]]
 
 def _texts(dialogue: Dialogue, sides: Sides, given: UserTables, glue: str, rule: _ListRule) -> Sides:
     """Apply a rule to each turn's list of texts, on the reference (False) and on the prediction (True)."""
-    refs: list[Items] = []
-    preds: list[Items] = []
-    for turn, *both in zip(dialogue.turns, *sides, strict=True):
-        lists = [[_as_text(item, glue) for item in _single(items, turn.number, given)] for items in both]
-        done = [[_as_item(text, glue) for text in rule(texts, bool(i))] for i, texts in enumerate(lists)]
-        apart = _apart(*done)
-        refs.append(apart[0])
-        preds.append(apart[1])
-    return Sides(refs, preds)
+
+    def changed(items: Items, turn: int, predicted: bool) -> Items:
+        texts = [_as_text(item, glue) for item in _single(items, turn, given)]
+        return [_as_item(text, glue) for text in rule(texts, predicted)]
+
+    states = [
+        _apart(changed(ref, turn.number, False), changed(pred, turn.number, True))
+        for turn, ref, pred in zip(dialogue.turns, *sides, strict=True)
+    ]
+    return Sides(*([state[side] for state in states] for side in (0, 1)))
 
 
 def _set_texts(
@@ -215,55 +210,38 @@ def _set_texts(
     """
     written = [[item for item in items if item[1] not in unset] for items in sides.ref]
     refs, preds = _texts(dialogue, Sides(written, sides.pred), given, glue, rule)
-    empty = [{canonical(slot) for slot, value in items if value == ""} for items in sides.ref]
-    return Sides(
-        refs,
-        [
-            [item for item in items if item[1] != "" or canonical(item[0]) not in slots]
-            for items, slots in zip(preds, empty, strict=True)
-        ],
-    )
+    for number, items in enumerate(sides.ref):
+        empty = {canonical(slot) for slot, value in items if value == ""}
+        preds[number] = [item for item in preds[number] if item[1] != "" or canonical(item[0]) not in empty]
+    return Sides(refs, preds)
 
 
-def _simpletod(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+def _pruned(texts: list[str], gone: Callable[[str], bool]) -> list[str]:
+    return [text.replace(simpletod.END_OF_TEXT, "").strip() for text in simpletod.prune(texts, gone)]
+
+
+def _without(texts: Iterable[str], *words: str) -> list[str]:
+    return [text for text in texts if not any(word in text for word in words)]
+
+
+def _simpletod(texts: list[str], predicted: bool) -> list[str]:
     """SimpleTOD's lists: a predicted "none" is removed while the list is walked, so the item after it escapes."""
-    from dsteval.values.tools.simpletod import END_OF_TEXT, prune
-
-    def rule(texts: list[str], predicted: bool) -> list[str]:
-        if predicted:
-            texts = [text.replace(END_OF_TEXT, "").strip() for text in prune(texts)]
-        return [text for text in texts if "not mentioned" not in text]
-
-    return _set_texts(dialogue, sides, given, " ", rule, ("", "none"))
+    return _without(_pruned(texts, simpletod.is_none) if predicted else texts, "not mentioned")
 
 
-def _simpletod_clean(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+def _simpletod_clean(texts: list[str], predicted: bool) -> list[str]:
     """SimpleTOD's optional "default cleaning" of both sides; what it turns into "none" stays."""
-    from dsteval.values.tools.simpletod import clean_item
-
-    return _texts(dialogue, sides, given, " ", lambda texts, predicted: [clean_item(text) for text in texts])
+    return [*map(simpletod.clean_item, texts)]
 
 
-def _fnctod(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
+def _fnctod(texts: list[str], predicted: bool) -> list[str]:
     """FnCTOD's lists: removed while walked, then by words anywhere in the item, cleaned, and filtered again."""
-    from dsteval.values.tools.fnctod import clean, is_none
-    from dsteval.values.tools.simpletod import END_OF_TEXT, prune
-
-    def kept(texts: list[str]) -> list[str]:
-        return [
-            text for text in texts if not any(word in text for word in ("not mentioned", "none", "not present"))
-        ]
-
-    def rule(texts: list[str], predicted: bool) -> list[str]:
-        if predicted:
-            texts = [text.replace(END_OF_TEXT, "").strip() for text in prune(texts, is_none)]
-        cleaned = []
-        for text in kept(texts):
-            slot, value = _as_item(text, "->")
-            cleaned.append(_as_text((slot, clean(slot, str(value), predicted)), "->"))
-        return kept(cleaned)
-
-    return _set_texts(dialogue, sides, given, "->", rule, ("",))
+    unset = ("not mentioned", "none", "not present")
+    cleaned = []
+    for text in _without(_pruned(texts, fnctod.is_none) if predicted else texts, *unset):
+        slot, value = _as_item(text, "->")
+        cleaned.append(_as_text((slot, fnctod.clean(slot, str(value), predicted)), "->"))
+    return _without(cleaned, *unset)
 
 
 def _fnctod_dontcare(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
@@ -285,27 +263,25 @@ def _is_raw(dialogue: Dialogue) -> bool:
 
 def _trade_data(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
     """TRADE's create_data.py on a reference in MultiWOZ's own form; any other is left as it is."""
-    from dsteval.values.tools.trade_data import normalise
 
     def made(items: Items) -> Items:
-        found: Items = []
+        rewritten: Items = []
         for slot, value in items:
             booked = slot.partition("-")[2].startswith("book ")
             if not isinstance(value, str) or value == "" or (value == "not mentioned" and not booked):
                 continue
             careless = value in _CARELESS and not booked
-            found.append((slot, "dontcare" if careless else normalise(value)))
-        return found
+            rewritten.append((slot, "dontcare" if careless else trade_data.normalise(value)))
+        return rewritten
 
-    return Sides([made(items) for items in sides.ref], sides.pred) if _is_raw(dialogue) else sides
+    return Sides([*map(made, sides.ref)], sides.pred) if _is_raw(dialogue) else sides
 
 
 def _dropped_by_trade(dialogue: Dialogue) -> bool:
-    from dsteval.values.tools.trade_data import drops
-
     texts = [text for turn in dialogue.turns for text in (turn.system, turn.user)]
     # The first turn has no system utterance before it; the system's answer to the last is not in a dialogue.
-    return _is_raw(dialogue) and None not in texts and drops([*filter(None, texts[:1]), *map(str, texts[1:]), ""])
+    said = [*filter(None, texts[:1]), *map(str, texts[1:]), ""]
+    return _is_raw(dialogue) and None not in texts and trade_data.drops(said)
 
 
 STEPS: dict[str, Step] = {
@@ -315,9 +291,17 @@ STEPS: dict[str, Step] = {
     "never-delete": Step("predictions accumulate by overwriting, nothing is ever deleted", _never_delete),
     "on-reference": Step("each turn's update is put on the reference of the turn before", _on_reference),
     "trippy-classes": Step("TripPy's classes are walked, offers rewritten towards the reference", _trippy_classes),
-    "simpletod": Step("SimpleTOD's item lists, 'none' removed while walking", _simpletod, True),
-    "simpletod-clean": Step("SimpleTOD's optional cleaning of items", _simpletod_clean, True),
-    "fnctod": Step("FnCTOD's item lists and cleaning", _fnctod, True),
+    "simpletod": Step(
+        "SimpleTOD's item lists, 'none' removed while walking",
+        partial(_set_texts, glue=" ", rule=_simpletod, unset=("", "none")),
+        True,
+    ),
+    "simpletod-clean": Step(
+        "SimpleTOD's optional cleaning of items", partial(_texts, glue=" ", rule=_simpletod_clean), True
+    ),
+    "fnctod": Step(
+        "FnCTOD's item lists and cleaning", partial(_set_texts, glue="->", rule=_fnctod, unset=("",)), True
+    ),
     "fnctod-dontcare": Step("a predicted dontcare is dropped", _fnctod_dontcare),
 }
 """What ``prepare.steps`` of a protocol may list."""

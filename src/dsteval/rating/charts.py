@@ -7,18 +7,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from dsteval.errors import OptionError
+from dsteval.errors import OptionError, require
 from dsteval.rating.fitting import LambdaFit
 
 __all__ = ["check", "description", "save"]
 
-_SUFFIXES = (".svg", ".png")
-
 
 def check(path: str) -> None:
     """Raise OptionError for a picture that cannot be written: another suffix, or the extra is not installed."""
-    if Path(path).suffix not in _SUFFIXES:
-        raise OptionError(where=f"--chart {path}", expected="a name that ends in .svg or .png", found=path)
+    require(Path(path).suffix in (".svg", ".png"), f"--chart {path}", "a name that ends in .svg or .png", path)
     try:
         for name in ("altair", "vl_convert"):
             import_module(name)
@@ -40,9 +37,9 @@ def save(fit: LambdaFit, path: str) -> None:
 def description(fit: LambdaFit) -> dict[str, Any]:
     """The picture in Vega-Lite; lambda stands at 1 - exp(-lambda), so that infinity has a place."""
     rows = [
-        {"at": 1 - math.exp(-number), "r": r, "low": low, "high": high}
-        for number, r, low, high in fit.curve
-        if r is not None
+        {"at": 1 - math.exp(-point["lambda"]), "r": point["r"], "low": point["low"], "high": point["high"]}
+        for point in fit.curve
+        if point["r"] is not None
     ]
     x = {"field": "at", "type": "quantitative", "title": "1 - exp(-lambda): 0 is JGA, 1 is TurnMatch"}
     title = "Pearson's r with ratings"

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import OptionError, ReadError, unknown
+from dsteval.errors import OptionError, ReadError, require, unknown
 from dsteval.metrics import parse
 from dsteval.metrics.base import Array
 from dsteval.rating.fitting import LambdaFit, fit_lambda
-from dsteval.rating.pairs import Pairs, paired, unit_resamples
+from dsteval.rating.pairs import RatedPairs, bounds, paired, unit_resamples
 from dsteval.rating.ratings import Ratings
 from dsteval.results.result import Result, or_none
 from dsteval.stats.agreement import COEFFICIENTS, steiger, williams
-from dsteval.stats.bootstrap import percentile
 from dsteval.stats.intervals import Intervals
 
-__all__ = ["Coefficient", "Correlations", "Versus", "correlate"]
+__all__ = ["Coefficient", "CoefficientDifference", "Correlations", "correlate"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
-class Versus:
+class CoefficientDifference:
     """Two metrics: the difference a - b of their coefficients with its interval, how much they agree with each
     other (``between``), and Williams' and Steiger's tests. A metric of which less is better is turned round, so
     that what is compared is how well each agrees with people. What is undefined is None, then ``why`` says why.
@@ -69,15 +69,13 @@ class Correlations:
     ratings: int
     signature: str
     metrics: tuple[Coefficient, ...]
-    pairs: tuple[Versus, ...]
+    pairs: tuple[CoefficientDifference, ...]
     best_lambda: LambdaFit | None = None
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The correlations as they stand in the JSON."""
-        found = asdict(self)
-        found["best_lambda"] = None if self.best_lambda is None else self.best_lambda.to_dict()
-        return found
+        return {**asdict(self), "best_lambda": self.best_lambda and self.best_lambda.to_dict()}
 
 
 def correlate(
@@ -103,25 +101,13 @@ def correlate(
     """
     if coefficient not in COEFFICIENTS:
         raise OptionError(unknown("value of --coefficient", coefficient, list(COEFFICIENTS)))
-    intervals = intervals or Intervals()
     rated = ratings.of(result.dialogues)
-    own = dict(zip(map(canonical_id, result.dialogues), range(len(result.dialogues)), strict=True))
-    rows = np.array([own[canonical_id(item)] for item in rated.items])
+    place = {canonical_id(dialogue): number for number, dialogue in enumerate(result.dialogues)}
+    rows = np.array([place[canonical_id(item)] for item in rated.items])
     groups = None if dialogues is None else [dialogues.get(canonical_id(item), item) for item in rated.items]
-    pairs = paired(rated, against, groups)
-    scores = {text: _scores(result, text)[rows] for text in result.counts}
-    notes = _notes(result, rated, pairs, coefficient, intervals)
-    drawn = _drawn(scores, pairs, coefficient, intervals)
-    found = [_coefficient(text, values, pairs, coefficient, drawn, intervals) for text, values in scores.items()]
-    found += [
-        Coefficient(score.metric, None, None, None, 0, why=score.why)
-        for score in result.scores
-        if score.metric not in scores
-    ]
-    versus = [
-        _versus(a, b, scores, pairs, coefficient, drawn, intervals) for a, b in combinations(list(scores), 2)
-    ]
-    best = _best(result, rows, pairs, intervals, folds) if fit else None
+    scores = {text: np.array(list(result.per_dialogue(text).values()))[rows] for text in result.counts}
+    correlator = _Correlator(paired(rated, against, groups), coefficient, intervals or Intervals(), scores)
+    undefined = [score for score in result.scores if score.metric not in scores]
     return Correlations(
         coefficient,
         against,
@@ -129,125 +115,107 @@ def correlate(
         len(rated.raters),
         rated.rated,
         result.scores[0].signature if result.scores else "",
-        tuple(found),
-        tuple(versus),
-        best,
-        tuple(notes),
+        (
+            *map(correlator.coefficient_of, scores),
+            *(Coefficient(score.metric, None, None, None, 0, why=score.why) for score in undefined),
+        ),
+        tuple(correlator.difference(a, b) for a, b in combinations(scores, 2)),
+        _best(result, rows, correlator.pairs, correlator.intervals, folds) if fit else None,
+        tuple(_notes(result, rated, correlator)),
     )
 
 
-def _scores(result: Result, text: str) -> Array:
-    return np.array(list(result.per_dialogue(text).values()))
+@dataclass(frozen=True, eq=False)
+class _Correlator:
+    """Coefficients of ``scores`` [conversations] by metric with the ratings of ``pairs``."""
+
+    pairs: RatedPairs
+    coefficient: str
+    intervals: Intervals
+    scores: Mapping[str, Array]
+
+    @cached_property
+    def drawn(self) -> dict[str, Array]:
+        """Each metric's coefficient in every resample, all over the same draws."""
+        rows = [
+            [self._at(values, rating, weight) for values in self.scores.values()]
+            for rating, weight in unit_resamples(self.pairs, self.intervals)
+        ]
+        drawn = np.array(rows).reshape(len(rows), len(self.scores))
+        return dict(zip(self.scores, drawn.T, strict=True))
+
+    def _at(self, values: Array, rating: Array, weight: Array) -> float:
+        """The coefficient over the conversations in which the metric is defined."""
+        paired_values = values[self.pairs.row]
+        kept = ~np.isnan(paired_values)
+        return COEFFICIENTS[self.coefficient](paired_values[kept], rating[kept], weight[kept])
+
+    def coefficient_of(self, metric: str) -> Coefficient:
+        values = self.scores[metric]
+        value = self._at(values, self.pairs.rating, self.pairs.weight)
+        defined = values[~np.isnan(values)]
+        if math.isnan(value):
+            flat = len(np.unique(defined)) < 2
+            why = "the metric has one value in all conversations" if flat else "ratings do not allow it"
+            return Coefficient(metric, None, None, None, len(defined), why=why)
+        low, high, dropped = bounds(self.drawn[metric], self.intervals)
+        return Coefficient(metric, value, low, high, len(defined), dropped)
+
+    def difference(self, a: str, b: str) -> CoefficientDifference:
+        """Two metrics over the conversations in which both are defined, each turned so that more is better."""
+        sign_a, sign_b = (-1 if parse(metric).lower_is_better else 1 for metric in (a, b))
+        defined_a, defined_b = ~np.isnan(self.scores[a]), ~np.isnan(self.scores[b])
+        both = defined_a & defined_b
+        r_a, r_b = (
+            sign * self._at(np.where(both, self.scores[metric], np.nan), self.pairs.rating, self.pairs.weight)
+            for sign, metric in ((sign_a, a), (sign_b, b))
+        )
+        between = COEFFICIENTS["pearson" if self.coefficient == "pointbiserial" else self.coefficient]
+        r_ab = between(sign_a * self.scores[a][both], sign_b * self.scores[b][both], None)
+        # Where only one of them is defined, their own draws are not over the same conversations.
+        alike = np.array_equal(defined_a, defined_b)
+        drawn = sign_a * self.drawn[a] - sign_b * self.drawn[b] if alike else np.zeros(0)
+        low, high, _ = bounds(drawn, self.intervals)
+        why = self._no_test(r_a, r_b, r_ab)
+        t = p = z = p_steiger = None
+        if not why:
+            t, p = map(or_none, williams(r_a, r_b, r_ab, int(both.sum())))
+            z, p_steiger = map(or_none, steiger(r_a, r_b, r_ab, int(both.sum())))
+            why = "" if p is not None else "the two are alike in every conversation, or too few conversations"
+        return CoefficientDifference(a, b, or_none(r_a - r_b), low, high, or_none(r_ab), t, p, z, p_steiger, why)
+
+    def _no_test(self, *coefficients: float) -> str:
+        """Why Williams' and Steiger's tests cannot be had."""
+        if any(map(math.isnan, coefficients)):
+            return "a coefficient is undefined"
+        if self.coefficient != "pearson":
+            return "the tests are for Pearson's r"
+        if self.pairs.against != "mean":
+            return "the tests need independent units: mean ratings"
+        one_each = self.pairs.groups == len(self.pairs.group)
+        return "" if one_each else "the tests need independent units: one item a dialogue"
 
 
-def _notes(result: Result, rated: Ratings, pairs: Pairs, coefficient: str, intervals: Intervals) -> list[str]:
-    notes = []
+def _notes(result: Result, rated: Ratings, correlator: _Correlator) -> Iterator[str]:
+    pairs = correlator.pairs
     if len(rated.items) < len(result.dialogues):
-        notes.append(f"{len(result.dialogues) - len(rated.items)} dialogues that nobody rated are left out")
+        yield f"{len(result.dialogues) - len(rated.items)} dialogues that nobody rated are left out"
     if len(rated.raters) == 1:
-        notes.append("one rater: intervals are over conversations only, and say nothing about other raters")
+        yield "one rater: intervals are over conversations only, and say nothing about other raters"
     if rated.constant:
-        notes.append("all ratings are equal: no coefficient is defined")
-    elif coefficient == "pointbiserial" and len(np.unique(pairs.rating)) != 2:
-        told = " (ratings in their mean take more; use --against each)" if pairs.against == "mean" else ""
-        notes.append(f"point-biserial needs two values of ratings{told}")
-    if intervals.level is not None and pairs.groups < 2:
-        notes.append("no interval: one conversation")
-    return notes
+        yield "all ratings are equal: no coefficient is defined"
+    elif correlator.coefficient == "pointbiserial" and len(np.unique(pairs.rating)) != 2:
+        remedy = " (ratings in their mean take more; use --against each)" if pairs.against == "mean" else ""
+        yield f"point-biserial needs two values of ratings{remedy}"
+    if correlator.intervals.level is not None and pairs.groups < 2:
+        yield "no interval: one conversation"
 
 
-def _at(values: Array, pairs: Pairs, coefficient: str, rating: Array, weight: Array) -> float:
-    """The coefficient over the conversations in which the metric is defined."""
-    own = values[pairs.row]
-    kept = ~np.isnan(own)
-    return COEFFICIENTS[coefficient](own[kept], rating[kept], weight[kept])
-
-
-def _drawn(scores: Mapping[str, Array], pairs: Pairs, coefficient: str, intervals: Intervals) -> dict[str, Array]:
-    """Each metric's coefficient in every resample, all over the same draws."""
-    if intervals.level is None or pairs.groups < 2:
-        return {}
-    rows = [
-        [_at(values, pairs, coefficient, rating, weight) for values in scores.values()]
-        for rating, weight in unit_resamples(pairs, intervals)
-    ]
-    return dict(zip(scores, np.array(rows).T, strict=True))
-
-
-def _coefficient(
-    text: str,
-    values: Array,
-    pairs: Pairs,
-    coefficient: str,
-    drawn: Mapping[str, Array],
-    intervals: Intervals,
-) -> Coefficient:
-    value = _at(values, pairs, coefficient, pairs.rating, pairs.weight)
-    conversations = int((~np.isnan(values)).sum())
-    if math.isnan(value):
-        flat = len(np.unique(values[~np.isnan(values)])) < 2
-        why = "the metric has one value in all conversations" if flat else "ratings do not allow it"
-        return Coefficient(text, None, None, None, conversations, why=why)
-    low, high, dropped = _between(drawn.get(text), intervals)
-    return Coefficient(text, value, low, high, conversations, dropped)
-
-
-def _between(values: Array | None, intervals: Intervals) -> tuple[float | None, float | None, int]:
-    if values is None or intervals.level is None:
-        return None, None, 0
-    found = percentile(values, intervals.level)
-    return or_none(found.low), or_none(found.high), found.dropped
-
-
-def _versus(
-    a: str,
-    b: str,
-    scores: Mapping[str, Array],
-    pairs: Pairs,
-    coefficient: str,
-    drawn: Mapping[str, Array],
-    intervals: Intervals,
-) -> Versus:
-    """Two metrics over the conversations in which both are defined, each turned so that more is better."""
-    both = ~np.isnan(scores[a]) & ~np.isnan(scores[b])
-    kept = pairs.without(~both)
-    signs = [-1 if parse(name).lower_is_better else 1 for name in (a, b)]
-    one, other = (
-        sign * _at(np.where(both, scores[name], np.nan), kept, coefficient, kept.rating, kept.weight)
-        for name, sign in zip((a, b), signs, strict=True)
-    )
-    shared = COEFFICIENTS["pearson" if coefficient == "pointbiserial" else coefficient](
-        signs[0] * scores[a][both], signs[1] * scores[b][both], None
-    )
-    # Where only one of them is defined, their own draws are not over the same conversations.
-    alike = bool((np.isnan(scores[a]) == np.isnan(scores[b])).all())
-    low, high, _ = _between(signs[0] * drawn[a] - signs[1] * drawn[b] if drawn and alike else None, intervals)
-    why = _no_test(pairs, coefficient, one, other, shared)
-    t = p = z = p_steiger = None
-    if not why:
-        t, p = map(or_none, williams(one, other, shared, int(both.sum())))
-        z, p_steiger = map(or_none, steiger(one, other, shared, int(both.sum())))
-        why = "" if p is not None else "the two are alike in every conversation, or too few conversations"
-    return Versus(a, b, or_none(one - other), low, high, or_none(shared), t, p, z, p_steiger, why)
-
-
-def _no_test(pairs: Pairs, coefficient: str, one: float, other: float, shared: float) -> str:
-    if any(map(math.isnan, (one, other, shared))):
-        return "a coefficient is undefined"
-    if coefficient != "pearson":
-        return "the tests are for Pearson's r"
-    if pairs.against != "mean":
-        return "the tests need independent units: mean ratings"
-    return "" if pairs.groups == len(pairs.group) else "the tests need independent units: one item a dialogue"
-
-
-def _best(result: Result, rows: Array, pairs: Pairs, intervals: Intervals, folds: int) -> LambdaFit:
+def _best(result: Result, rows: Array, pairs: RatedPairs, intervals: Intervals, folds: int) -> LambdaFit:
     text = next((text for text in result.counts if result.metrics[text].name == "FGA"), None)
     if text is None:
         raise ReadError(where="best lambda", expected="FGA among the metrics", found=", ".join(result.metrics))
     metric = result.metrics[text]
-    if metric.get("average") == "dialogue":
-        raise OptionError(
-            where=text, expected="FGA over turns: each conversation is on its own", found="average=dialogue"
-        )
+    over_turns = metric.get("average") != "dialogue"
+    require(over_turns, text, "FGA over turns: each conversation is on its own", "average=dialogue")
     return fit_lambda(metric, result.counts[text][rows], pairs, intervals, folds)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from dsteval.errors import MetricError
 from dsteval.metrics.base import Array, Counts, Metric
-from dsteval.rating.pairs import Pairs, Resample, resamples
+from dsteval.rating.pairs import RatedPairs, Resample, bounds, resamples
 from dsteval.results.result import finite, or_none
 from dsteval.stats.agreement import pearson
-from dsteval.stats.bootstrap import percentile
 from dsteval.stats.intervals import Intervals
 
 __all__ = ["LambdaFit", "best", "correlations", "fit_lambda", "lambdas", "scores"]
@@ -31,8 +30,7 @@ def lambdas(points: int = _GRID) -> Array:
     [0.0, 0.693, inf]
     """
     with np.errstate(divide="ignore"):
-        found: Array = -np.log(np.linspace(1, 0, points + 1))
-    return found + 0.0
+        return np.asarray(-np.log(np.linspace(1, 0, points + 1)) + 0.0)
 
 
 def scores(metric: Metric, counts: Counts, numbers: Sequence[float] | Array) -> Array:
@@ -64,14 +62,18 @@ def best(curves: Array, drawn: Resample) -> Array:
     return np.where(none, -1, np.argmax(np.where(np.isnan(r), -2.0, r), axis=1))
 
 
+_Number = float | None
+CurvePoint = TypedDict("CurvePoint", {"lambda": float, "r": _Number, "low": _Number, "high": _Number})
+
+
 @dataclass(frozen=True)
 class LambdaFit:
     """What ``fit_lambda`` returns.
 
     ``value`` is the lambda with the largest r, ``low`` and ``high`` its interval, None without one. Of the
-    ``resamples``, ``at_zero`` and ``at_infinity`` have their best lambda at that end. ``curve`` holds (lambda, r,
-    low, high). ``held_out`` is r of conversations with FGA at the lambda that the other folds choose, each fold's
-    own in ``folds``; beside it stand r of JGA and of FGA@0.5, which choose nothing.
+    ``resamples``, ``at_zero`` and ``at_infinity`` have their best lambda at that end. ``curve`` holds lambda, r,
+    low and high. ``held_out`` is r of conversations with FGA at the lambda that the other folds choose, each
+    fold's own in ``folds``; beside it stand r of JGA and of FGA@0.5, which choose nothing.
     """
 
     variant: str
@@ -83,7 +85,7 @@ class LambdaFit:
     at_zero: int
     at_infinity: int
     dropped: int
-    curve: tuple[tuple[float, float | None, float | None, float | None], ...]
+    curve: tuple[CurvePoint, ...]
     folds: tuple[float, ...]
     held_out: float | None
     r_zero: float | None
@@ -91,14 +93,13 @@ class LambdaFit:
 
     def to_dict(self) -> dict[str, Any]:
         """The fit as JSON has it, with infinity as the text ``inf``."""
-        found = {key: finite(value) for key, value in asdict(self).items()}
-        names = ("lambda", "r", "low", "high")
-        found["curve"] = [dict(zip(names, map(finite, row), strict=True)) for row in self.curve]
-        found["folds"] = list(map(finite, self.folds))
-        return found
+        document: dict[str, Any] = finite(asdict(self))
+        return document
 
 
-def fit_lambda(metric: Metric, counts: Counts, pairs: Pairs, intervals: Intervals, folds: int = 10) -> LambdaFit:
+def fit_lambda(
+    metric: Metric, counts: Counts, pairs: RatedPairs, intervals: Intervals, folds: int = 10
+) -> LambdaFit:
     """The lambda at which FGA of a conversation correlates most with its ratings (Pearson).
 
     Formula: the largest r over 401 lambdas evenly spaced in exp(-lambda), 0 (JGA) and infinity (TurnMatch)
@@ -119,65 +120,70 @@ def fit_lambda(metric: Metric, counts: Counts, pairs: Pairs, intervals: Interval
     if at is None:
         raise MetricError("r is undefined at every lambda: ratings or scores do not vary")
     value = _refined(metric, counts, pairs, numbers, at)
-    found = np.array([], dtype=int)
+    drawn = (best(curves, block) for block in resamples(pairs.centred(), intervals))
+    places = np.concatenate([np.zeros(0, int), *drawn])
     low = high = None
-    if intervals.level is not None and pairs.groups > 1:
-        centred = pairs.centred()
-        found = np.concatenate([best(curves, block) for block in resamples(centred, intervals)])
-        used = np.sort(found[found >= 0])
-        if len(used) > 1:
-            tail = (1 - intervals.level) / 2
-            # Whole places, rounded outwards: nothing can be interpolated towards infinity.
-            low = float(numbers[used[math.floor(tail * (len(used) - 1))]])
-            high = float(numbers[used[math.ceil((1 - tail) * (len(used) - 1))]])
+    if intervals.level is not None and (places >= 0).sum() > 1:
+        low, high = outer_ends(numbers, places, (1 - intervals.level) / 2)
     chosen, held_out = _cross_validated(numbers, curves, pairs, folds, intervals.seed)
     return LambdaFit(
-        dict(metric.given).get("variant", "official"),
-        value,
-        _r(pairs, scores(metric, counts, [value])[0]),
-        low,
-        high,
-        len(found),
-        int((found == 0).sum()),
-        int((found == len(numbers) - 1).sum()),
-        int((found < 0).sum()),
-        _curve(metric, counts, pairs, intervals),
-        chosen,
-        held_out,
-        or_none(_r(pairs, curves[0])),
-        or_none(_r(pairs, scores(metric, counts, [0.5])[0])),
+        variant=dict(metric.given).get("variant", "official"),
+        value=value,
+        r=_r(pairs, scores(metric, counts, [value])[0]),
+        low=low,
+        high=high,
+        resamples=len(places),
+        at_zero=int((places == 0).sum()),
+        at_infinity=int((places == len(numbers) - 1).sum()),
+        dropped=int((places < 0).sum()),
+        curve=tuple(_curve(metric, counts, pairs, intervals)),
+        folds=chosen,
+        held_out=held_out,
+        r_zero=or_none(_r(pairs, curves[0])),
+        r_half=or_none(_r(pairs, scores(metric, counts, [0.5])[0])),
     )
 
 
-def _r(pairs: Pairs, values: Array) -> float:
+def outer_ends(numbers: Array, places: Array, tail: float) -> tuple[float, float]:
+    """The lambdas between which all best places but a ``tail`` on either side lie; undefined ones do not count.
+
+    Whole places, rounded outwards: nothing can be interpolated towards infinity.
+    """
+    used = np.sort(places[places >= 0])
+    low, high = math.floor(tail * (len(used) - 1)), math.ceil((1 - tail) * (len(used) - 1))
+    return float(numbers[used[low]]), float(numbers[used[high]])
+
+
+def _r(pairs: RatedPairs, values: Array) -> float:
     return pearson(values[pairs.row], pairs.rating, pairs.weight)
 
 
-def _argmax(pairs: Pairs, curves: Array) -> int | None:
+def _argmax(pairs: RatedPairs, curves: Array) -> int | None:
     r = np.array([_r(pairs, curve) for curve in curves])
     return None if np.isnan(r).all() else int(np.nanargmax(r))
 
 
-def _refined(metric: Metric, counts: Counts, pairs: Pairs, numbers: Array, at: int) -> float:
+def _refined(metric: Metric, counts: Counts, pairs: RatedPairs, numbers: Array, at: int) -> float:
     """The best lambda around a place of the grid, by thirds of exp(-lambda); an end stays where it is best."""
     decays = np.exp(-numbers)
     high, low = decays[max(0, at - 1)], decays[min(len(numbers) - 1, at + 1)]
 
+    def lambda_of(decay: float) -> float:
+        return -math.log(decay) + 0.0 if decay else math.inf
+
     def r(decay: float) -> float:
-        number = -math.log(decay) + 0.0 if decay else math.inf
-        value = _r(pairs, scores(metric, counts, [number])[0])
+        value = _r(pairs, scores(metric, counts, [lambda_of(decay)])[0])
         return -2.0 if math.isnan(value) else value
 
     for _ in range(40):
         left, right = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, right) if r(left) >= r(right) else (left, high)
     middle = (low + high) / 2
-    found = middle if r(middle) > r(decays[at]) else decays[at]
-    return -math.log(found) + 0.0 if found else math.inf
+    return lambda_of(middle if r(middle) > r(decays[at]) else decays[at])
 
 
 def _cross_validated(
-    numbers: Array, curves: Array, pairs: Pairs, folds: int, seed: int
+    numbers: Array, curves: Array, pairs: RatedPairs, folds: int, seed: int
 ) -> tuple[tuple[float, ...], float | None]:
     """The lambda that each fold's complement chooses, and r of all conversations with their fold's."""
     folds = min(folds, pairs.groups)
@@ -195,17 +201,11 @@ def _cross_validated(
     return tuple(chosen), or_none(_r(pairs, values))
 
 
-def _curve(
-    metric: Metric, counts: Counts, pairs: Pairs, intervals: Intervals
-) -> tuple[tuple[float, float | None, float | None, float | None], ...]:
-    shown = scores(metric, counts, SHOWN)
-    point = [or_none(_r(pairs, curve)) for curve in shown]
-    if intervals.level is None or pairs.groups < 2:
-        return tuple((number, r, None, None) for number, r in zip(SHOWN, point, strict=True))
-    centred = shown - shown.mean(axis=1, keepdims=True)
-    drawn = np.concatenate([correlations(centred, *block) for block in resamples(pairs.centred(), intervals)])
-    rows = []
-    for number, r, values in zip(SHOWN, point, drawn.T, strict=True):
-        found = percentile(values, intervals.level)
-        rows.append((number, r, or_none(found.low), or_none(found.high)))
-    return tuple(rows)
+def _curve(metric: Metric, counts: Counts, pairs: RatedPairs, intervals: Intervals) -> Iterator[CurvePoint]:
+    curves = scores(metric, counts, SHOWN)
+    centred = curves - curves.mean(axis=1, keepdims=True)
+    blocks = (correlations(centred, *block) for block in resamples(pairs.centred(), intervals))
+    drawn = np.concatenate([np.zeros((0, len(SHOWN))), *blocks])
+    for number, curve, values in zip(SHOWN, curves, drawn.T, strict=True):
+        low, high, _ = bounds(values, intervals)
+        yield {"lambda": number, "r": or_none(_r(pairs, curve)), "low": low, "high": high}

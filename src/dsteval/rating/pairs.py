@@ -11,10 +11,11 @@ import numpy as np
 from dsteval.errors import OptionError, unknown
 from dsteval.metrics.base import Array
 from dsteval.rating.ratings import Ratings
-from dsteval.stats.bootstrap import draws
+from dsteval.results.result import or_none
+from dsteval.stats.bootstrap import draws, percentile
 from dsteval.stats.intervals import Intervals
 
-__all__ = ["AGAINST", "Pairs", "Resample", "paired", "resamples", "unit_resamples"]
+__all__ = ["AGAINST", "RatedPairs", "Resample", "bounds", "paired", "resamples", "unit_resamples"]
 
 AGAINST = ("mean", "each")
 """A conversation against the mean of its ratings, or against each of them."""
@@ -29,7 +30,7 @@ class Resample(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class RatedPairs:
     """What a coefficient is made of: pair u is conversation ``row[u]`` with a ``rating``, ``weight`` times.
 
     ``values`` [conversations, raters] are the ratings themselves, ``group`` [conversations] tells which ones are
@@ -48,17 +49,17 @@ class Pairs:
         """How many there are to be drawn."""
         return int(self.group.max(initial=-1)) + 1
 
-    def centred(self) -> Pairs:
+    def centred(self) -> RatedPairs:
         """The same with ratings that have a mean near 0, which no coefficient minds."""
         middle = float(np.nanmean(self.values))
         return replace(self, values=self.values - middle, rating=self.rating - middle)
 
-    def without(self, left_out: Array) -> Pairs:
+    def without(self, left_out: Array) -> RatedPairs:
         """The same without some conversations [conversations]."""
         return replace(self, weight=np.where(left_out[self.row], 0.0, self.weight))
 
 
-def paired(ratings: Ratings, against: str = "mean", group: Sequence[str] | None = None) -> Pairs:
+def paired(ratings: Ratings, against: str = "mean", group: Sequence[str] | None = None) -> RatedPairs:
     """The pairs of rated conversations; those with one name in ``group`` are drawn together.
 
     Raises OptionError for an unknown word.
@@ -66,19 +67,18 @@ def paired(ratings: Ratings, against: str = "mean", group: Sequence[str] | None 
     if against not in AGAINST:
         raise OptionError(unknown("value of --against", against, list(AGAINST)))
     values = ratings.values
-    names = list(range(len(values))) if group is None else list(dict.fromkeys(group))
-    place = {name: number for number, name in enumerate(names)}
-    of = np.arange(len(values)) if group is None else np.array([place[name] for name in group], dtype=int)
+    each = np.arange(len(values))
+    places = {name: number for number, name in enumerate(dict.fromkeys(group or ()))}
+    groups = each if group is None else np.array([places[name] for name in group], dtype=int)
     if against == "mean":
-        row, rating = np.arange(len(values)), np.nanmean(values, axis=1)
-        return Pairs(against, values, of, row, rating, np.ones(len(values)))
+        return RatedPairs(against, values, groups, each, np.nanmean(values, axis=1), np.ones(len(values)))
     distinct = np.unique(values[~np.isnan(values)])
     times = (values[:, :, None] == distinct).sum(axis=1)
     row, column = np.nonzero(times)
-    return Pairs(against, values, of, row, distinct[column], times[row, column].astype(float))
+    return RatedPairs(against, values, groups, row, distinct[column], times[row, column].astype(float))
 
 
-def resamples(pairs: Pairs, intervals: Intervals) -> Iterator[Resample]:
+def resamples(pairs: RatedPairs, intervals: Intervals) -> Iterator[Resample]:
     """Conversations and raters drawn anew, in blocks of rows."""
     given = ~np.isnan(pairs.values)
     plain = np.where(given, pairs.values, 0.0)
@@ -93,28 +93,38 @@ def resamples(pairs: Pairs, intervals: Intervals) -> Iterator[Resample]:
             yield Resample(weight * count, weight * total, weight * (raters @ (plain**2).T))
 
 
-def unit_resamples(pairs: Pairs, intervals: Intervals) -> Iterator[tuple[Array, Array]]:
+def unit_resamples(pairs: RatedPairs, intervals: Intervals) -> Iterator[tuple[Array, Array]]:
     """The ratings and weights of all pairs, resample by resample: the same draws as ``resamples``."""
     given = ~np.isnan(pairs.values)
     plain = np.where(given, pairs.values, 0.0)
     said = pairs.values[pairs.row] == pairs.rating[:, None]
     for drawn, raters in _draws(pairs, intervals):
-        for conversations, own in zip(drawn, raters, strict=True):
+        for conversations, times in zip(drawn, raters, strict=True):
             weight = conversations[pairs.group].astype(float)
             if pairs.against == "mean":
-                count = given @ own
-                yield (plain @ own) / np.maximum(count, 1), weight * (count > 0)
+                count = given @ times
+                yield (plain @ times) / np.maximum(count, 1), weight * (count > 0)
             else:
-                yield pairs.rating, weight[pairs.row] * (said @ own)
+                yield pairs.rating, weight[pairs.row] * (said @ times)
 
 
-def _draws(pairs: Pairs, intervals: Intervals) -> Iterator[tuple[Array, Array]]:
-    """How often each group and each rater is drawn [rows, groups], [rows, raters]; a single rater always once."""
-    raters = pairs.values.shape[1]
-    number = intervals.resamples
-    whole = list(draws(raters, number, (intervals.seed + 1) % 2**64)) if raters > 1 else [np.ones((number, 1))]
-    own = np.concatenate(whole).astype(float)
+def bounds(drawn: Array, intervals: Intervals) -> tuple[float | None, float | None, int]:
+    """The interval of resampled values, None where there is none, and how many of them are undefined."""
+    found = percentile(drawn, intervals.level or 0.95)  # without a level nothing was drawn
+    return or_none(found.low), or_none(found.high), found.dropped
+
+
+def _draws(pairs: RatedPairs, intervals: Intervals) -> Iterator[tuple[Array, Array]]:
+    """How often each group and each rater is drawn [rows, groups], [rows, raters]; a single rater always once.
+
+    Nothing where no intervals are asked for, or there is a single group.
+    """
+    if intervals.level is None or pairs.groups < 2:
+        return
+    raters, number = pairs.values.shape[1], intervals.resamples
+    drawn = list(draws(raters, number, (intervals.seed + 1) % 2**64)) if raters > 1 else [np.ones((number, 1))]
+    drawn_raters = np.concatenate(drawn).astype(float)
     start = 0
     for block in draws(pairs.groups, number, intervals.seed):
-        yield block, own[start : start + len(block)]
+        yield block, drawn_raters[start : start + len(block)]
         start += len(block)

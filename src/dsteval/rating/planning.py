@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dsteval.errors import OptionError
+from dsteval.errors import require
 from dsteval.metrics.base import Array, Counts, Metric
-from dsteval.rating.fitting import best, lambdas, scores
+from dsteval.rating.fitting import best, lambdas, outer_ends, scores
 from dsteval.rating.pairs import Resample
 from dsteval.results.result import finite
 from dsteval.stats.agreement import pearson, williams
 from dsteval.stats.bootstrap import rows_at_once
+from dsteval.stats.power import check_share
 
-__all__ = [
-    "Crowd",
-    "LambdaNeed",
-    "LambdaPlan",
-    "MetricNeed",
-    "MetricPlan",
-    "plan_lambda",
-    "plan_metrics",
-    "simulated",
-]
+__all__ = ["Crowd", "LambdaPlan", "MetricPlan", "plan_lambda", "plan_metrics", "simulated"]
 
 SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600)
 _MOST = 10**6
@@ -110,68 +103,51 @@ def plan_metrics(
 
     Raises OptionError for correlations that cannot be, for r1 = r2, and for shares outside 0..1.
     """
-    _check_shares(alpha=alpha, power=power)
-    if others and not 0 < (agreement or 0) <= 1:
-        found = "none" if agreement is None else str(agreement)
-        raise OptionError(where="--agreement", expected="that of two raters, above 0 up to 1", found=found)
-    if r1 == r2:
-        raise OptionError(where="--r1, --r2", expected="two different correlations", found=f"{r1} twice")
+    check_share("--alpha", alpha)
+    check_share("--power", power)
+    told = "none" if agreement is None else agreement
+    require(not others or 0 < (agreement or 0) <= 1, "--agreement", "that of two raters, above 0 up to 1", told)
+    require(r1 != r2, "--r1, --r2", "two different correlations", f"{r1} twice")
     random = np.random.Generator(np.random.PCG64(seed))
     needs = []
     for number in dict.fromkeys([raters, *others]):
         factor = math.sqrt(_reliability(agreement, number) / _reliability(agreement, raters))
-        own = (r1 * factor, r2 * factor)
-        needs.append(_needed(number, own, r12, alpha, power, repetitions, random))
+        power_of = partial(_power, _root(r1 * factor, r2 * factor, r12), alpha, repetitions, random)
+        needs.append(MetricNeed(number, r1 * factor, r2 * factor, *_smallest(power_of, power)))
     return MetricPlan(r1, r2, r12, raters, agreement, alpha, power, repetitions, tuple(needs))
 
 
-def _check_shares(**shares: float) -> None:
-    for name, share in shares.items():
-        if not 0 < share < 1:
-            raise OptionError(where=f"--{name}", expected="a share between 0 and 1", found=str(share))
-
-
 def _reliability(agreement: float | None, raters: int) -> float:
-    if raters < 1:
-        raise OptionError(where="--raters", expected="1 or more", found=str(raters))
+    require(raters >= 1, "--raters", "1 or more", raters)
     return 1.0 if agreement is None else raters * agreement / (1 + (raters - 1) * agreement)
 
 
-def _needed(
-    raters: int,
-    own: tuple[float, float],
-    r12: float,
-    alpha: float,
-    wanted: float,
-    repetitions: int,
-    random: np.random.Generator,
-) -> MetricNeed:
-    """Doubled until the power is reached, then halved between."""
-    matrix = np.array([[1, r12, own[0]], [r12, 1, own[1]], [own[0], own[1], 1]])
-    if not np.abs(matrix).max() <= 1 or np.linalg.eigvalsh(matrix)[0] <= 1e-12:
-        found = ", ".join(f"{r:.3g}" for r in (*own, r12))
-        raise OptionError(where="--r1, --r2, --r12", expected="correlations that can be together", found=found)
-    root = np.linalg.cholesky(matrix)
+def _root(r1: float, r2: float, r12: float) -> Array:
+    """The triangular root of the correlations. Raises OptionError for such as cannot be."""
+    matrix = np.array([[1, r12, r1], [r12, 1, r2], [r1, r2, 1]])
+    possible = np.abs(matrix).max() <= 1 and np.linalg.eigvalsh(matrix)[0] > 1e-12
+    found = ", ".join(f"{r:.3g}" for r in (r1, r2, r12))
+    require(possible, "--r1, --r2, --r12", "correlations that can be together", found)
+    return np.linalg.cholesky(matrix)
 
-    def told(size: int) -> float:
-        return _power(root, size, alpha, repetitions, random)
 
-    low, high = _FEWEST, _FEWEST
-    while (reached := told(high)) < wanted:
+def _smallest(power_of: Callable[[int], float], wanted: float) -> tuple[int | None, float]:
+    """The size that reaches a power, and its power: doubled until it is reached, then halved between."""
+    low = high = _FEWEST
+    while (reached := power_of(high)) < wanted:
         if high >= _MOST:
-            return MetricNeed(raters, *own, None, reached)
+            return None, reached
         low, high = high, min(_MOST, 2 * high)
     while high - low > max(1, high // 50):  # 2 % is less than the simulation's own error
         middle = (low + high) // 2
-        power = told(middle)
-        if power < wanted:
+        if (power := power_of(middle)) < wanted:
             low = middle
         else:
             high, reached = middle, power
-    return MetricNeed(raters, *own, high, reached)
+    return high, reached
 
 
-def _power(root: Array, size: int, alpha: float, repetitions: int, random: np.random.Generator) -> float:
+def _power(root: Array, alpha: float, repetitions: int, random: np.random.Generator, size: int) -> float:
     """The share of samples of a size in which Williams' test is significant."""
     lower = np.zeros((repetitions, 3, 3))
     for place in range(3):
@@ -182,13 +158,16 @@ def _power(root: Array, size: int, alpha: float, repetitions: int, random: np.ra
     covariance = half @ half.transpose(0, 2, 1)
     deviation = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     r = covariance / deviation[:, :, None] / deviation[:, None, :]
-    tests = (williams(float(one[0, 2]), float(one[1, 2]), float(one[0, 1]), size) for one in r)
+    tests = (williams(one[0][2], one[1][2], one[0][1], size) for one in r.tolist())
     return sum(test.p < alpha for test in tests) / repetitions
 
 
 @dataclass(frozen=True)
 class LambdaNeed:
-    """So many conversations and raters: where 95 % of the estimates lie, and how many are 0 or infinite."""
+    """So many conversations and raters: where 95 % of the estimates lie, and how many are 0 or infinite.
+
+    ``factor`` is high / low, infinite where an end is 0 or infinity.
+    """
 
     conversations: int
     raters: int
@@ -197,11 +176,7 @@ class LambdaNeed:
     at_zero: int
     at_infinity: int
     r: float
-
-    @property
-    def factor(self) -> float:
-        """High / low; infinite where an end is 0 or infinity."""
-        return self.high / self.low if self.low > 0 else math.inf
+    factor: float
 
 
 @dataclass(frozen=True)
@@ -219,12 +194,8 @@ class LambdaPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON has it, with infinity as the text ``inf``."""
-        found = asdict(self)
-        found["needed"] = {str(raters): size for raters, size in self.needed.items()}
-        for row, one in zip(found["rows"], self.rows, strict=True):
-            for name, value in {**row, "factor": one.factor}.items():
-                row[name] = finite(value)
-        return found
+        document: dict[str, Any] = finite(asdict(self))
+        return {**document, "needed": {str(raters): size for raters, size in self.needed.items()}}
 
 
 def plan_lambda(
@@ -235,7 +206,6 @@ def plan_lambda(
     raters: Sequence[int] = (11,),
     factor: float = 4.0,
     crowd: Crowd | None = None,
-    sizes: Sequence[int] = SIZES,
     repetitions: int = 400,
     seed: int = 12345,
 ) -> LambdaPlan:
@@ -244,24 +214,26 @@ def plan_lambda(
     Each simulated study draws conversations from ``counts`` (FGA's, per dialogue), has them rated by a crowd whose
     lambda is ``true``, and takes the lambda with the largest r. Sizes are tried until one suffices.
     """
-    if not 0 < true < math.inf:
-        raise OptionError(where="--true-lambda", expected="a number above 0", found=str(true))
-    if not factor > 1:
-        raise OptionError(where="--factor", expected="more than 1", found=str(factor))
+    require(0 < true < math.inf, "--true-lambda", "a number above 0", true)
+    require(factor > 1, "--factor", "more than 1", factor)
     crowd, numbers = crowd or Crowd(), lambdas()
     _check_crowd(crowd)
-    curves, own = scores(metric, counts, numbers), scores(metric, counts, [true])[0]
-    if np.nanmax(own) - np.nanmin(own) < 1e-12:  # no rating can correlate with it
-        found = f"{own[0]:.3g} in each of {len(own)}"
-        raise OptionError(where="--true-lambda", expected="conversations between which FGA varies", found=found)
+    curves, true_curve = scores(metric, counts, numbers), scores(metric, counts, [true])[0]
+    flat = np.nanmax(true_curve) - np.nanmin(true_curve) < 1e-12  # no rating can correlate with it
+    found = f"{true_curve[0]:.3g} in each of {len(true_curve)}"
+    require(not flat, "--true-lambda", "conversations between which FGA varies", found)
     rows: list[LambdaNeed] = []
     needed: dict[int, int | None] = {}
     for number in raters:
-        _reliability(None, number)
+        require(number >= 1, "--raters", "1 or more", number)
         needed[number] = None
-        for size in sizes:
+        for size in SIZES:
             random = np.random.Generator(np.random.PCG64([seed, number, size]))
-            rows.append(_studies(curves, numbers, own, size, number, crowd, repetitions, random))
+            places, r = [], []
+            for folded, r_true in _studies(true_curve, size, number, crowd, repetitions, random):
+                places.append(best(curves, folded))
+                r += r_true
+            rows.append(_need(size, number, numbers, np.concatenate(places), r))
             if rows[-1].factor <= factor:
                 needed[number] = size
                 break
@@ -269,61 +241,36 @@ def plan_lambda(
 
 
 def _check_crowd(crowd: Crowd) -> None:
-    if not 0 <= crowd.share <= 1:
-        raise OptionError(where="--share", expected="a share from 0 to 1", found=str(crowd.share))
-    for name, value in (("--slope", abs(crowd.slope)), ("--noise", crowd.noise), ("--bias", crowd.bias)):
-        if not 0 <= value < math.inf:
-            expected = "a number" if name == "--slope" else "a number, 0 or more"
-            raise OptionError(where=name, expected=expected, found=str(value))
+    require(0 <= crowd.share <= 1, "--share", "a share from 0 to 1", crowd.share)
+    require(abs(crowd.slope) < math.inf, "--slope", "a number", abs(crowd.slope))
+    require(0 <= crowd.noise < math.inf, "--noise", "a number, 0 or more", crowd.noise)
+    require(0 <= crowd.bias < math.inf, "--bias", "a number, 0 or more", crowd.bias)
+
+
+def _need(size: int, raters: int, numbers: Array, places: Array, r: Sequence[float]) -> LambdaNeed:
+    if not (places >= 0).any():
+        return LambdaNeed(size, raters, 0.0, math.inf, 0, 0, math.nan, math.inf)
+    low, high = outer_ends(numbers, places, 0.025)
+    zero, infinite = (int((places == end).sum()) for end in (0, len(numbers) - 1))
+    defined = [value for value in r if not math.isnan(value)]
+    mean = sum(defined) / len(defined) if defined else math.nan
+    return LambdaNeed(size, raters, low, high, zero, infinite, mean, high / low if low > 0 else math.inf)
 
 
 def _studies(
-    curves: Array,
-    numbers: Array,
-    own: Array,
-    size: int,
-    raters: int,
-    crowd: Crowd,
-    repetitions: int,
-    random: np.random.Generator,
-) -> LambdaNeed:
-    found, r = [], []
-    for drawn in _rated(own, size, raters, crowd, repetitions, random):
-        found.append(best(curves, drawn.folded))
-        r += drawn.r
-    places = np.concatenate(found)
-    used = np.sort(places[places >= 0])
-    if not len(used):
-        return LambdaNeed(size, raters, 0.0, math.inf, 0, 0, math.nan)
-    low, high = used[math.floor(0.025 * (len(used) - 1))], used[math.ceil(0.975 * (len(used) - 1))]
-    zero, infinite = (int((used == end).sum()) for end in (0, len(numbers) - 1))
-    return LambdaNeed(size, raters, float(numbers[low]), float(numbers[high]), zero, infinite, _mean(r))
+    true: Array, size: int, raters: int, crowd: Crowd, repetitions: int, random: np.random.Generator
+) -> Iterator[tuple[Resample, list[float]]]:
+    """Studies in blocks, folded onto the dialogues they were drawn from, with r of each at the true lambda.
 
-
-def _mean(values: list[float]) -> float:
-    defined = [value for value in values if not math.isnan(value)]
-    return sum(defined) / len(defined) if defined else math.nan
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Some studies, folded onto the dialogues they were drawn from, and r of each at the true lambda."""
-
-    folded: Resample
-    r: list[float]
-
-
-def _rated(
-    own: Array, size: int, raters: int, crowd: Crowd, repetitions: int, random: np.random.Generator
-) -> Iterator[_Block]:
-    """Studies in blocks: a conversation drawn twice is rated twice, and counts where it came from."""
-    at_once = rows_at_once(len(own))
+    A conversation drawn twice is rated twice, and counts where it came from.
+    """
+    at_once = rows_at_once(len(true))
     for start in range(0, repetitions, at_once):
         rows, r = [], []
         for _ in range(min(at_once, repetitions - start)):
-            drawn = random.integers(0, len(own), size)
-            mean = simulated(own[drawn], raters, crowd, random).mean(axis=1)
+            drawn = random.integers(0, len(true), size)
+            mean = simulated(true[drawn], raters, crowd, random).mean(axis=1)
             mean -= mean.mean()
-            rows.append([np.bincount(drawn, part, len(own)) for part in (np.ones(size), mean, mean**2)])
-            r.append(pearson(own[drawn], mean))
-        yield _Block(Resample(*np.array(rows).transpose(1, 0, 2)), r)
+            rows.append([np.bincount(drawn, part, len(true)) for part in (np.ones(size), mean, mean**2)])
+            r.append(pearson(true[drawn], mean))
+        yield Resample(*np.array(rows).transpose(1, 0, 2)), r

@@ -14,11 +14,11 @@ import msgspec
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import OptionError, Problems, ReadError, first_few
+from dsteval.errors import OptionError, Problems, ReadError, first_few, require
 from dsteval.metrics.base import Array
 from dsteval.readers import Source
 
-__all__ = ["Missing", "Rating", "Ratings", "Scale", "combined", "parse_scale", "read", "table", "written"]
+__all__ = ["Rating", "Ratings", "combined", "csv_text", "parse_scale", "read", "table", "written"]
 
 
 class Rating(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -59,8 +59,8 @@ def parse_scale(text: str) -> Scale:
         scale = Scale(float(low), float(high))
     except ValueError:
         dots = ""
-    if not dots or not -math.inf < scale.low < scale.high < math.inf:
-        raise OptionError(where="scale", expected="LOW..HIGH, such as 0..1 or 1..5", found=repr(text))
+    possible = dots and -math.inf < scale.low < scale.high < math.inf
+    require(possible, "scale", "LOW..HIGH, such as 0..1 or 1..5", repr(text))
     return scale
 
 
@@ -73,17 +73,18 @@ def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[R
     source = Source.open(path)
     text = "\n".join(source.text_lines())
     rows = _json_rows(text, source.name) if text.lstrip().startswith("{") else _csv_rows(text, source.name)
-    problems, found, missing = Problems(source.name), [], []
+    problems, found = Problems(source.name), []
     for line, row in rows:
-        one = _rating(row, rater, scale, f"line {line}", problems)
-        if isinstance(one, Rating):
-            found.append(one)
-        elif one is not None:
-            missing.append(one)
-    problems.check(len(found) + len(missing), "rows")
-    if not found and not missing:
+        try:
+            found.append(_rating(row, rater, scale))
+        except ReadError as error:
+            problems.add(
+                "", None, line=f"line {line}", expected=error.expected, found=error.found, remedy=error.remedy
+            )
+    problems.check(len(found), "rows")
+    if not found:
         raise ReadError(where=source.name, expected="rows with a rating", found="none")
-    return found, missing
+    return [one for one in found if isinstance(one, Rating)], [one for one in found if isinstance(one, Missing)]
 
 
 _Row = Mapping[str, object]
@@ -95,9 +96,8 @@ def _json_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
             try:
                 yield number, msgspec.json.decode(line, type=dict[str, object])
             except msgspec.DecodeError as error:
-                raise ReadError(
-                    where=f"{name}, line {number}", expected="a JSON object", found=str(error)
-                ) from None
+                where = f"{name}, line {number}"
+                raise ReadError(where=where, expected="a JSON object", found=str(error)) from None
 
 
 def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
@@ -105,10 +105,10 @@ def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
     delimiter = ";" if head.count(";") > head.count(",") else ","
     # Utterances have line breaks inside quotes, so that lines are those of the reader.
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
-    lacking = [column for column in ("item", "rating") if column not in (reader.fieldnames or [])]
-    if lacking:
-        where = f"{name}, line 1"
-        raise ReadError(where=where, expected="a heading with item and rating", found=f"no {lacking[0]}")
+    for column in ("item", "rating"):
+        if column not in (reader.fieldnames or []):
+            where = f"{name}, line 1"
+            raise ReadError(where=where, expected="a heading with item and rating", found=f"no {column}")
     try:
         for row in reader:
             yield reader.line_num, row
@@ -117,34 +117,30 @@ def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
         raise ReadError(where=where, expected="CSV", found=str(error)) from None
 
 
-def _rating(row: _Row, rater: str, scale: Scale | None, line: str, problems: Problems) -> Rating | Missing | None:
-    """The rating of a row; None where it is none, which is noted."""
-    item, who, given, own, comment = (
-        str(row.get(key) if row.get(key) is not None else "").strip()
+def _rating(row: _Row, rater: str, scale: Scale | None) -> Rating | Missing:
+    """What a row says. Raises ReadError where it is no rating."""
+    item, who, given, row_scale, comment = (
+        str("" if row.get(key) is None else row[key]).strip()
         for key in ("item", "rater", "rating", "scale", "comment")
     )
     who = who or rater
     if not item or not who:
         remedy = "" if who else "Name the rater as NAME=PATH, or give the file a column 'rater'."
         found = f"no {'rater' if item else 'item'}"
-        problems.add("", None, line=line, expected="an item and a rater", found=found, remedy=remedy)
-        return None
+        raise ReadError(expected="an item and a rater", found=found, remedy=remedy)
     if not given:
         return Missing(item, who)
-    if given in ("True", "False"):  # JSON's true and false
-        given = str(int(given == "True"))
+    given = {"True": "1", "False": "0"}.get(given, given)  # JSON's true and false
     try:
         value = float(given.replace(",", "."))
-        limits = parse_scale(own) if own else scale
+        limits = parse_scale(row_scale) if row_scale else scale
     except (ValueError, OptionError):
         value, limits = math.nan, None
     if not math.isfinite(value):
-        problems.add("", None, line=line, expected="a number, on a scale LOW..HIGH if any", found=repr(given))
-        return None
+        raise ReadError(expected="a number, on a scale LOW..HIGH if any", found=repr(given))
     for limit in filter(None, (limits, scale)):
         if not limit.low <= value <= limit.high:
-            problems.add("", None, line=line, expected=f"a rating from {limit}", found=repr(given))
-            return None
+            raise ReadError(expected=f"a rating from {limit}", found=repr(given))
     return Rating(item, who, value, str(limits or ""), comment)
 
 
@@ -158,18 +154,11 @@ def combined(ratings: Iterable[Rating]) -> tuple[list[Rating], int]:
     for one in ratings:
         key = (canonical_id(one.item), one.rater)
         first = kept.setdefault(key, one)
-        if first is one:
-            continue
-        repeated += 1
-        if first.rating != one.rating:
-            problems.add(
-                "",
-                None,
-                line=f"item {one.item!r}, rater {one.rater!r}",
-                expected="one rating",
-                found=f"{first.rating:g} and {one.rating:g}",
-                remedy="Take out the wrong one; nothing was changed.",
-            )
+        repeated += first is not one
+        if first is not one and first.rating != one.rating:
+            line, found = f"item {one.item!r}, rater {one.rater!r}", f"{first.rating:g} and {one.rating:g}"
+            remedy = "Take out the wrong one; nothing was changed."
+            problems.add("", None, line=line, expected="one rating", found=found, remedy=remedy)
     problems.check(len(kept), "ratings")
     scales = sorted({one.scale for one in kept.values()} - {""})
     if len(scales) > 1:
@@ -181,11 +170,15 @@ def written(ratings: Sequence[Rating], path: str) -> bytes:
     """The ratings as CSV if the path ends in .csv, else as JSON Lines."""
     if Path(path).suffix.casefold() != ".csv":
         return b"".join(msgspec.json.encode(one) + b"\n" for one in ratings)
+    rows = ((one.item, one.rater, f"{one.rating:.15g}", one.scale, one.comment) for one in ratings)
+    return csv_text(Rating.__struct_fields__, rows).encode()
+
+
+def csv_text(heading: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """CSV of a heading and rows."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["item", "rater", "rating", "scale", "comment"])
-    writer.writerows([one.item, one.rater, f"{one.rating:.15g}", one.scale, one.comment] for one in ratings)
-    return out.getvalue().encode()
+    csv.writer(out, lineterminator="\n").writerows([heading, *rows])
+    return out.getvalue()
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,14 +206,11 @@ class Ratings:
         """
         place = {canonical_id(item): number for number, item in enumerate(self.items)}
         known = set(map(canonical_id, items))
-        odd = [item for item in self.items if canonical_id(item) not in known]
-        if odd:
-            raise ReadError(
-                where="ratings",
-                expected="items that are in the file",
-                found=f"unknown ones ({first_few(odd)})",
-                extent=f"{len(odd)} of {len(self.items)} items",
-            )
+        unknown = [item for item in self.items if canonical_id(item) not in known]
+        if unknown:
+            extent = f"{len(unknown)} of {len(self.items)} items"
+            found = f"unknown ones ({first_few(unknown)})"
+            raise ReadError(where="ratings", expected="items that are in the file", found=found, extent=extent)
         rows = [place[key] for key in map(canonical_id, items) if key in place]
         return Ratings(tuple(self.items[row] for row in rows), self.raters, self.values[rows])
 
@@ -234,10 +224,7 @@ def table(ratings: Iterable[Rating]) -> Ratings:
     [[1.0, 1.0], [0.0, nan]]
     """
     kept, _ = combined(ratings)
-    items: dict[str, str] = {}
-    for one in kept:
-        items.setdefault(canonical_id(one.item), one.item)
-    items = dict(sorted(items.items()))
+    items = dict(sorted({canonical_id(one.item): one.item for one in reversed(kept)}.items()))
     rows = {key: number for number, key in enumerate(items)}
     raters = {name: number for number, name in enumerate(sorted({one.rater for one in kept}))}
     values = np.full((len(rows), len(raters)), np.nan)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
 from dsteval.dialogue import Dialogue, canonical_id
-from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, unknown
+from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, require, unknown
 from dsteval.pipeline.run import Run
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
 
-__all__ = ["STRATA", "Drawn", "Item", "Pool", "draw", "key_text", "pool", "read_key"]
+__all__ = ["STRATA", "Pool", "Sample", "SampleItem", "draw", "pool", "read_key"]
+
+T = TypeVar("T")
 
 STRATA = ("domain", "errors")
 """By the domains of a conversation, and by how many of its turns are wrong."""
@@ -24,8 +25,7 @@ STRATA = ("domain", "errors")
 _ERRORS = ((0, "0"), (2, "1-2"), (5, "3-5"))
 
 
-@dataclass(frozen=True)
-class Item:
+class SampleItem(NamedTuple):
     """What raters see under one name, and what it is."""
 
     item: str
@@ -33,8 +33,7 @@ class Item:
     dialogue: str
 
 
-@dataclass(frozen=True)
-class Pool:
+class Pool(NamedTuple):
     """A system's conversations with both sides and utterances, and how many turns of each are wrong."""
 
     system: str
@@ -42,14 +41,13 @@ class Pool:
     wrong: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Sample(NamedTuple):
     """What was drawn: the conversations under their items' names, the key to them, and the strata
     (conversations at hand, drawn).
     """
 
-    dialogues: tuple[Dialogue, ...]
-    items: tuple[Item, ...]
+    dialogues: list[Dialogue]
+    items: list[SampleItem]
     strata: dict[str, tuple[int, int]]
 
 
@@ -65,13 +63,14 @@ def pool(name: str, pred: Source, ref: Source | None, run: Run) -> Pool:
     if (why := jga.unavailable_reason(outcomes)) is not None:
         raise ReadError(where=name, expected="turns that are right or wrong", found=why)
     turns, right = jga.count(outcomes)[:, :2].T
-    wrong = {canonical_id(one): int(n) for one, n in zip(outcomes.dialogues, turns - right, strict=True)}
-    return Pool(name, dialogues, wrong)
+    return Pool(
+        name, dialogues, dict(zip(map(canonical_id, outcomes.dialogues), (turns - right).tolist(), strict=True))
+    )
 
 
 def draw(
     pools: Sequence[Pool], size: int, seed: int = 12345, strata: Sequence[str] = (), blind: bool = False
-) -> Drawn:
+) -> Sample:
     """Draw ``size`` dialogues, the same for all systems.
 
     With ``strata`` each stratum gives its share of them, rounded by largest remainders, ties at random; a
@@ -84,43 +83,37 @@ def draw(
     for by in strata:
         if by not in STRATA:
             raise OptionError(unknown("value of --by", by, list(STRATA)))
-    names = list(pools[0].dialogues)
+    first = pools[0]
+    names = list(first.dialogues)
     for other in pools[1:]:
-        if odd := set(names) ^ set(other.dialogues):
-            raise AlignmentError(
-                where=f"{pools[0].system}, {other.system}",
-                expected="the same dialogues",
-                found=f"{len(odd)} that one lacks ({first_few(sorted(odd))})",
-            )
-    if not 1 <= size <= len(names):
-        raise OptionError(where="--size", expected=f"1 to {len(names)}, the dialogues there are", found=str(size))
+        if apart := set(names) ^ set(other.dialogues):
+            found = f"{len(apart)} that one lacks ({first_few(sorted(apart))})"
+            where = f"{first.system}, {other.system}"
+            raise AlignmentError(where=where, expected="the same dialogues", found=found)
+    require(1 <= size <= len(names), "--size", f"1 to {len(names)}, the dialogues there are", size)
     random = np.random.PCG64(seed)
     by_stratum: dict[str, list[str]] = {}
     for name in names:
         by_stratum.setdefault(", ".join(_stratum(pools, name, by) for by in strata), []).append(name)
-    shares = _shares({key: len(own) for key, own in sorted(by_stratum.items())}, size, random)
-    chosen: set[str] = set()
-    for key, number in shares.items():
-        chosen.update(by_stratum[key][place] for place in _order(random, len(by_stratum[key]))[:number])
-    pairs = [(one, name) for name in names if name in chosen for one in pools]
+    by_stratum = dict(sorted(by_stratum.items()))
+    shares = _shares({key: len(members) for key, members in by_stratum.items()}, size, random)
+    chosen = {name for key, members in by_stratum.items() for name in _mixed(random, members)[: shares[key]]}
+    pairs = [(one, one.dialogues[name]) for name in names if name in chosen for one in pools]
     if blind:
-        pairs = [pairs[place] for place in _order(random, len(pairs))]
+        pairs = _mixed(random, pairs)
     width = max(3, len(str(len(pairs))))
     items, dialogues = [], []
-    for number, (one, name) in enumerate(pairs, start=1):
-        dialogue = one.dialogues[name]
+    for number, (one, dialogue) in enumerate(pairs, start=1):
         plain = dialogue.id if len(pools) == 1 else f"{one.system}--{dialogue.id}"
-        item = Item(f"item-{number:0{width}}" if blind else plain, one.system, dialogue.id)
+        item = SampleItem(f"item-{number:0{width}}" if blind else plain, one.system, dialogue.id)
         items.append(item)
         dialogues.append(msgspec.structs.replace(dialogue, id=item.item))
-    counted = {key: (len(own), shares[key]) for key, own in sorted(by_stratum.items())}
-    return Drawn(tuple(dialogues), tuple(items), counted)
+    return Sample(dialogues, items, {key: (len(members), shares[key]) for key, members in by_stratum.items()})
 
 
-def _order(random: np.random.PCG64, size: int) -> list[int]:
-    """A random order, from raw bits, whose stream numpy keeps between releases."""
-    found: list[int] = np.argsort(random.random_raw(size), kind="stable").tolist()
-    return found
+def _mixed(random: np.random.PCG64, members: Sequence[T]) -> list[T]:
+    """The members in random order, from raw bits, whose stream numpy keeps between releases."""
+    return [members[place] for place in np.argsort(random.random_raw(len(members)), kind="stable")]
 
 
 def _stratum(pools: Sequence[Pool], name: str, by: str) -> str:
@@ -128,30 +121,18 @@ def _stratum(pools: Sequence[Pool], name: str, by: str) -> str:
         mean = sum(one.wrong[name] for one in pools) / len(pools)
         return next((label for most, label in _ERRORS if mean <= most), "6+") + " wrong"
     turns = pools[0].dialogues[name].turns
-    return (
-        "+".join(sorted({slot.partition("-")[0] for turn in turns for slot, _ in turn.ref or []})) or "no domain"
-    )
+    domains = {slot.partition("-")[0] for turn in turns for slot, _ in turn.ref or []}
+    return "+".join(sorted(domains)) or "no domain"
 
 
 def _shares(sizes: Mapping[str, int], size: int, random: np.random.PCG64) -> dict[str, int]:
     """Each stratum's part, in proportion, by largest remainders; ties in random order."""
     total = sum(sizes.values())
     shares = {key: size * number // total for key, number in sizes.items()}
-    keys = list(sizes)
-    mixed = [keys[place] for place in _order(random, len(keys))]
-    rest = sorted(mixed, key=lambda key: -(size * sizes[key] % total))
+    rest = sorted(_mixed(random, list(sizes)), key=lambda key: -(size * sizes[key] % total))
     for key in rest[: size - sum(shares.values())]:
         shares[key] += 1
     return shares
-
-
-def key_text(items: Sequence[Item]) -> bytes:
-    """The key as CSV."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["item", "system", "dialogue"])
-    writer.writerows([one.item, one.system, one.dialogue] for one in items)
-    return out.getvalue().encode()
 
 
 def read_key(path: str) -> dict[str, str]:
@@ -159,7 +140,6 @@ def read_key(path: str) -> dict[str, str]:
     source = Source.open(path)
     reader = csv.DictReader(source.text_lines())
     if reader.fieldnames is None or not {"item", "dialogue"} <= set(reader.fieldnames):
-        raise ReadError(
-            where=f"{source.name}, line 1", expected="item, system and dialogue", found="another heading"
-        )
+        where = f"{source.name}, line 1"
+        raise ReadError(where=where, expected="item, system and dialogue", found="another heading")
     return {canonical_id(row["item"]): canonical_id(row["dialogue"]) for row in reader}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable
 from typing import Any
 
-from dsteval.dialogue import Dialogue, Items, Turn, Value
-from dsteval.errors import OptionError, ReadError
+from dsteval.dialogue import Dialogue, Items, Turn
+from dsteval.errors import ReadError, require
+from dsteval.rating.ratings import csv_text
 
 __all__ = ["check", "check_sides", "file_name", "sheet", "text_of"]
 
@@ -22,9 +21,8 @@ def file_name(dialogue: Dialogue) -> str:
 
     Raises OptionError for an id that cannot be a file's name.
     """
-    if not re.fullmatch(r"[^\s/\\\x00]+", dialogue.id) or dialogue.id.startswith("."):
-        expected = "ids that can be names of files, without blanks"
-        raise OptionError(where="export", expected=expected, found=repr(dialogue.id))
+    possible = re.fullmatch(r"(?!\.)[^\s/\\\x00]+", dialogue.id)
+    require(possible, "export", "ids that can be names of files, without blanks", repr(dialogue.id))
     return f"{dialogue.id}.txt"
 
 
@@ -76,24 +74,16 @@ def nested(items: Items) -> dict[str, Any]:
         domain, hyphen, name = slot.partition("-")
         inner = found.setdefault(domain, {}) if hyphen else found
         if not isinstance(inner, dict) or (not hyphen and slot in found):
-            raise ReadError(
-                where=f"slot {slot!r}", expected="slots that are not also a domain", found=repr(domain)
-            )
-        inner[name or slot] = _value(value)
+            expected = "slots that are not also a domain"
+            raise ReadError(where=f"slot {slot!r}", expected=expected, found=repr(domain))
+        inner[name or slot] = list(value) if isinstance(value, tuple) else value
     return found
-
-
-def _value(value: Value) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def sheet(dialogues: Iterable[Dialogue], rater: str = "") -> str:
     """A CSV with a row for each conversation: item, turns as text, an empty rating, rater, an empty comment."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["item", "turns", "rating", "rater", "comment"])
-    writer.writerows([one.id, "\n".join(map(_shown, one.turns)), "", rater, ""] for one in dialogues)
-    return out.getvalue()
+    rows = ((one.id, "\n".join(map(_shown, one.turns)), "", rater, "") for one in dialogues)
+    return csv_text(["item", "turns", "rating", "rater", "comment"], rows)
 
 
 def _shown(turn: Turn) -> str:

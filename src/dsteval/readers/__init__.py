@@ -5,8 +5,6 @@ The registry walks this folder; others add readers by entry points of the group 
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,35 +15,30 @@ from dsteval.errors import OptionError, ReadError, first_few, unknown
 from dsteval.readers import formats
 from dsteval.readers.base import Options, Reader
 from dsteval.readers.source import Source
-from dsteval.registry import installed
+from dsteval.registry import Registry, instances
 
 __all__ = ["Detected", "Options", "Reader", "Source", "detect", "find", "names", "read"]
 
 
-@cache
-def _bundled() -> dict[str, Reader]:
-    found: dict[str, Reader] = {}
-    for module in pkgutil.iter_modules(formats.__path__):
-        for value in vars(importlib.import_module(f"{formats.__name__}.{module.name}")).values():
-            if isinstance(value, Reader):
-                found[value.name] = value
-    return dict(sorted(found.items()))
+READERS: Registry[Reader] = Registry(
+    "readers", lambda: {reader.name: reader for reader in instances(formats, Reader)}
+)
 
 
 @cache
 def _installed() -> dict[str, Reader]:
-    loaded = (point.load() for point in installed("readers").values())
+    loaded = map(READERS.get, READERS.installed)
     return {reader.name: reader for reader in loaded if isinstance(reader, Reader)}
 
 
 def names() -> list[str]:
     """The names of all readers at hand."""
-    return sorted({*_bundled(), *_installed()})
+    return sorted({*READERS.bundled, *_installed()})
 
 
 def find(name: str) -> Reader:
     """The reader of that name. Raises OptionError where there is none."""
-    reader = _bundled().get(name) or _installed().get(name)
+    reader = READERS.bundled.get(name) or _installed().get(name)
     if reader is None:
         raise OptionError(unknown("format", name, names(), "dsteval list readers"))
     return reader
@@ -123,7 +116,7 @@ def _check_empty(source: Source) -> None:
 def _fits(part: Source) -> list[Detected]:
     # An odd or empty first record proves nothing: others are looked at before giving up.
     for _ in part.probe():
-        for readers in (_bundled(), _installed()):
+        for readers in (READERS.bundled, _installed()):
             fits = [Detected(reader, sign) for reader in readers.values() if (sign := reader.sniff(part))]
             if fits:
                 return fits

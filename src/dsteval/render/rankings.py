@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from dsteval.analysis.differences import Difference
 from dsteval.analysis.rankings import Discrimination, LambdaRanking, ProtocolRanking, ResampleRanking
 from dsteval.analysis.reference_change import ReferenceChange, SlotChange
 from dsteval.analysis.sample_size import Plan
@@ -100,8 +101,7 @@ def discrimination_tables(found: Discrimination) -> list[Table]:
         plain, holm = f"{one.separated} / {one.compared}", f"{one.separated_holm} / {one.compared}"
         shares.append([one.metric, plain, number(one.share, 100), holm, number(one.share_holm, 100)])
         for pair in one.pairs:
-            apart = _difference(one.metric, pair.difference, pair.low, pair.high)
-            pairs.append([one.metric, pair.a, pair.b, *apart, p_value(pair.p), p_value(pair.p_holm)])
+            pairs.append([one.metric, pair.a, pair.b, *_difference(pair), p_value(pair.p), p_value(pair.p_holm)])
             remarks += [f"{one.metric}, {pair.a} and {pair.b}: {pair.note}"] if pair.note else []
     head = f"pairs told apart at {100 * found.alpha:g} %, paired bootstrap, {found.resamples} resamples"
     notes = [f"{head}; {found.dialogues} dialogues, {found.turns} turns", *([found.note] if found.note else [])]
@@ -145,9 +145,8 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
     a, b = found.references
     rows: list[list[Cell]] = []
     for one in found.metrics:
-        values = _percents((one.a.value, one.b.value), one.metric)
-        apart = _difference(one.metric, one.difference, one.low, one.high)
-        rows.append([one.metric, *values, *apart, p_value(one.p)])
+        values = _percents((score.value for score in found.scores[one.metric]), one.metric)
+        rows.append([one.metric, *values, *_difference(one), p_value(one.p)])
     unit = in_unit("per cent", [one.metric for one in found.metrics])
     head = f"{unit}; {found.dialogues} dialogues, {found.turns} turns, protocol {found.protocol}"
     share = number(found.relabelled / found.turns, 100)
@@ -190,7 +189,7 @@ def plan_tables(found: Plan) -> list[Table]:
     listed = ["metric", "a", "b", "a - b", "sigma", "to tell", "dialogues", "can tell"]
     pairs: list[list[Cell]] = []
     for one in found.pairs:
-        apart = number(one.difference, parse(one.metric).scale, sign=True)
+        apart = number(one.difference, one.scale, sign=True)
         sigma, target, least = _percents((one.sigma, one.target, one.detectable), one.metric)
         pairs.append([one.metric, one.a, one.b, apart, sigma, target, one.needed, least])
     head = (
@@ -207,7 +206,6 @@ def _percents(values: Iterable[float | None], metric: str | None = None) -> list
     return [number(value, scale) for value in values]
 
 
-def _difference(metric: str, difference: float | None, low: float | None, high: float | None) -> Sequence[Cell]:
+def _difference(one: Difference) -> Sequence[Cell]:
     """A difference and its interval, in points or the metric's own unit."""
-    scale = parse(metric).scale
-    return number(difference, scale, sign=True), interval(low, high, scale, sign=True)
+    return number(one.difference, one.scale, sign=True), interval(one.low, one.high, one.scale, sign=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from dsteval.rating.agreement import Agreement
+from dsteval.rating.agreement import RaterAgreement
 from dsteval.rating.correlation import Correlations
 from dsteval.rating.fitting import LambdaFit
 from dsteval.rating.planning import LambdaPlan, MetricPlan
@@ -15,96 +15,74 @@ from dsteval.results import numbers
 __all__ = ["agreement_tables", "correlation_tables", "fit_tables", "lambda_plan_tables", "metric_plan_tables"]
 
 _number = partial(numbers.number, digits=3)
-_between = partial(numbers.interval, digits=3)
+_interval = partial(numbers.interval, digits=3)
 
 
-def agreement_tables(found: Agreement) -> list[Table]:
+def agreement_tables(found: RaterAgreement) -> list[Table]:
     """The coefficients, each rater, and the items that divide them."""
-    rows: list[list[Cell]] = [
-        [f"Krippendorff's alpha ({found.level})", _number(found.alpha), _between(found.low, found.high)],
+    coefficients: list[list[Cell]] = [
+        [f"Krippendorff's alpha ({found.level})", _number(found.alpha), _interval(found.low, found.high)],
         ["Fleiss' kappa", _number(found.fleiss), None],
         [f"Cohen's kappa, mean of {found.pairs} pairs", _number(found.cohen), None],
     ]
-    told = f"{found.items} items, {len(found.raters)} raters, {found.ratings} ratings"
+    size = f"{found.items} items, {len(found.raters)} raters, {found.ratings} ratings"
     raters: list[list[Cell]] = [
         [one.rater, one.items, _number(one.mean), _number(one.bias, sign=True), _number(one.error)]
         for one in found.raters
     ]
-    tables = [
-        Table(["agreement", "value", "interval"], rows, frozenset({1, 2}), "Agreement", [told, *found.notes]),
-        Table(
-            ["rater", "items", "mean", "bias", "error"],
-            raters,
-            frozenset({1, 2, 3, 4}),
-            "Raters",
-            ["bias: mean of rating - mean of the others' ratings of the item, with its standard error"],
-        ),
+    bias = "bias: mean of rating - mean of the others' ratings of the item, with its standard error"
+    disputed: list[list[Cell]] = [
+        [one.item, ", ".join(f"{times} x {value}" for value, times in one.ratings.items()), _number(one.variance)]
+        for one in found.disputed
     ]
-    if found.disputed:
-        disputed: list[list[Cell]] = [
-            [
-                one.item,
-                ", ".join(f"{times} x {value}" for value, times in one.ratings.items()),
-                _number(one.variance),
-            ]
-            for one in found.disputed
-        ]
-        tables.append(Table(["item", "ratings", "variance"], disputed, frozenset({2}), "Most disputed"))
-    return tables
+    tables = [
+        _table(["agreement", "value", "interval"], coefficients, 1, "Agreement", size, *found.notes),
+        _table(["rater", "items", "mean", "bias", "error"], raters, 1, "Raters", bias),
+    ]
+    return tables + ([_table(["item", "ratings", "variance"], disputed, 2, "Most disputed")] if disputed else [])
 
 
 def correlation_tables(found: Correlations) -> list[Table]:
     """Each metric's coefficient, each pair's difference, and the best lambda where it was asked for."""
     rows: list[list[Cell]] = [
-        [one.metric, _number(one.value), _between(one.low, one.high), one.conversations] for one in found.metrics
+        [one.metric, _number(one.value), _interval(one.low, one.high), one.conversations] for one in found.metrics
     ]
-    told = (
+    notes = [
         f"{found.coefficient} with {'mean' if found.against == 'mean' else 'each'} rating; "
-        f"{found.conversations} conversations, {found.raters} raters, {found.ratings} ratings"
-    )
-    notes = [told, *found.notes, *(f"{one.metric}: {one.why}" for one in found.metrics if one.why)]
-    notes += [
-        f"{one.metric}: {one.dropped} resamples undefined and left out" for one in found.metrics if one.dropped
+        f"{found.conversations} conversations, {found.raters} raters, {found.ratings} ratings",
+        *found.notes,
+        *(f"{one.metric}: {one.why}" for one in found.metrics if one.why),
+        *(f"{one.metric}: {one.dropped} resamples undefined and left out" for one in found.metrics if one.dropped),
     ]
     notes += [f"signature of {found.metrics[0].metric} {found.signature}"] if found.signature else []
-    columns = ["metric", "r", "interval", "conversations"]
-    tables = [Table(columns, rows, frozenset({1, 2, 3}), "Agreement with people", notes)]
+    tables = [_table(["metric", "r", "interval", "conversations"], rows, 1, "Agreement with people", *notes)]
     if found.pairs:
-        tables.append(_versus_table(found))
+        tables.append(_differences(found))
     return tables + (fit_tables(found.best_lambda) if found.best_lambda else [])
 
 
-def _versus_table(found: Correlations) -> Table:
-    columns = [
-        "a",
-        "b",
-        "r(a, b)",
-        "difference",
-        "interval",
-        "Williams t",
-        "p (Williams)",
-        "Steiger z",
-        "p (Steiger)",
-    ]
+def _differences(found: Correlations) -> Table:
+    columns = ["a", "b", "r(a, b)", "difference", "interval"]
+    columns += ["Williams t", "p (Williams)", "Steiger z", "p (Steiger)"]
     rows: list[list[Cell]] = [
         [
             *(one.a, one.b, _number(one.between), _number(one.difference, sign=True)),
-            _between(one.low, one.high, sign=True),
-            *(_number(one.t), _number(one.p), _number(one.z), _number(one.p_steiger)),
+            _interval(one.low, one.high, sign=True),
+            *map(_number, (one.t, one.p, one.z, one.p_steiger)),
         ]
         for one in found.pairs
     ]
-    notes = ["difference: of the coefficients, a - b; r(a, b): of the metrics with each other"]
-    notes += list(dict.fromkeys(f"{one.a}, {one.b}: {one.why}" for one in found.pairs if one.why))
-    return Table(columns, rows, frozenset(range(2, 9)), "Does one agree better?", notes)
+    meaning = "difference: of the coefficients, a - b; r(a, b): of the metrics with each other"
+    reasons = dict.fromkeys(f"{one.a}, {one.b}: {one.why}" for one in found.pairs if one.why)
+    return _table(columns, rows, 2, "Does one agree better?", meaning, *reasons)
 
 
 def fit_tables(fit: LambdaFit) -> list[Table]:
     """The best lambda and how sure it is, and the curve."""
-    between = None if fit.low is None or fit.high is None else f"{_lambda(fit.low)} .. {_lambda(fit.high)}"
+    interval = None if fit.low is None or fit.high is None else f"{_lambda(fit.low)} .. {_lambda(fit.high)}"
     rows: list[list[Cell]] = [
         ["best lambda", _lambda(fit.value)],
-        ["interval", between],
+        ["interval", interval],
         ["r there, on the same ratings", _number(fit.r)],
         [f"r with lambda from other folds, {len(fit.folds)} folds", _number(fit.held_out)],
         ["r at lambda 0 (JGA)", _number(fit.r_zero)],
@@ -121,11 +99,12 @@ def fit_tables(fit: LambdaFit) -> list[Table]:
     if fit.low == 0 or fit.high == math.inf:
         notes.append("the interval has an end at 0 or infinity: these ratings do not determine lambda")
     curve: list[list[Cell]] = [
-        [_lambda(number), _number(r), _between(low, high)] for number, r, low, high in fit.curve
+        [_lambda(point["lambda"]), _number(point["r"]), _interval(point["low"], point["high"])]
+        for point in fit.curve
     ]
     return [
-        Table(["FGA and people", "value"], rows, frozenset({1}), "The lambda that agrees best", notes),
-        Table(["lambda", "r", "interval"], curve, frozenset({0, 1, 2})),
+        _table(["FGA and people", "value"], rows, 1, "The lambda that agrees best", *notes),
+        _table(["lambda", "r", "interval"], curve, 0),
     ]
 
 
@@ -135,15 +114,13 @@ def metric_plan_tables(plan: MetricPlan) -> list[Table]:
         [one.raters, _number(one.r1), _number(one.r2), one.conversations, numbers.number(one.power)]
         for one in plan.needs
     ]
-    told = (
+    notes = [
         f"to tell {plan.r1:g} from {plan.r2:g} (metrics correlate {plan.r12:g}) at {100 * plan.alpha:g} % in "
         f"{100 * plan.wanted:g} % of studies, by Williams' test; {plan.repetitions} simulated studies"
-    )
-    notes = [told]
+    ]
     if any(one.conversations is None for one in plan.needs):
         notes.append("a hyphen: a million conversations do not suffice")
-    columns = ["raters", "r1", "r2", "conversations", "power"]
-    return [Table(columns, rows, frozenset(range(5)), "Telling two metrics apart", notes)]
+    return [_table(["raters", "r1", "r2", "conversations", "power"], rows, 0, "Telling two metrics apart", *notes)]
 
 
 def lambda_plan_tables(plan: LambdaPlan) -> list[Table]:
@@ -164,7 +141,12 @@ def lambda_plan_tables(plan: LambdaPlan) -> list[Table]:
         enough = f"{size} conversations" if size else "more conversations than were tried"
         notes.append(f"{raters} raters: within a factor of {plan.factor:g} with {enough}")
     columns = ["raters", "conversations", "r", "lambda found", "factor", "at 0", "at inf"]
-    return [Table(columns, rows, frozenset(range(7)), "Finding lambda", notes)]
+    return [_table(columns, rows, 0, "Finding lambda", *notes)]
+
+
+def _table(columns: list[str], rows: list[list[Cell]], texts: int, title: str = "", *notes: str) -> Table:
+    """A table of which the first columns hold texts, the others numbers."""
+    return Table(columns, rows, range(texts, len(columns)), title, notes)
 
 
 def _lambda(value: float) -> str:

@@ -9,7 +9,6 @@ from dsteval.metrics import parse
 from dsteval.metrics.text import HEADINGS
 from dsteval.outcomes.error_records import ErrorRecord
 from dsteval.render.table import Cell, Table
-from dsteval.results.aligned import signature_parts
 from dsteval.results.numbers import interval, number
 from dsteval.results.result import Result, Score
 
@@ -94,10 +93,9 @@ def _sure(results: Sequence[Result]) -> list[str]:
     """What the second line of each system is, and why some numbers have none."""
     scores = [score for result in results for score in result.scores]
     reasons = dict.fromkeys(score.no_interval for score in scores if score.no_interval)
-    sure = next((one for one in results if any(score.low is not None for score in one.scores)), None)
-    if sure is None:
+    sure = (one.intervals.level for one in results if any(score.low is not None for score in one.scores))
+    if (level := next(sure, None)) is None:
         return list(reasons)
-    level = float(signature_parts(sure).get("level", "0.95"))
     dropped = sum(score.dropped for score in scores)
     return [
         f"{_WITH} its {100 * level:g} % interval, over dialogues drawn anew",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsteval.analysis.protocol_spread import Disagreement, Entry, Spread
+from dsteval.analysis.protocol_spread import Disagreement, ProtocolSpread, SpreadEntry
 from dsteval.render.rankings import not_applicable_table
 from dsteval.render.table import Cell, Table
 from dsteval.results.numbers import number
@@ -12,7 +12,7 @@ __all__ = ["spread_tables"]
 _MOST = 20
 
 
-def spread_tables(spread: Spread, everything: bool = False) -> list[Table]:
+def spread_tables(spread: ProtocolSpread, everything: bool = False) -> list[Table]:
     """Protocols with their JGA, their own metrics, those that do not apply, and what two of them disagree about.
 
     ``everything`` lists all disagreements instead of the first few.
@@ -26,16 +26,16 @@ def spread_tables(spread: Spread, everything: bool = False) -> list[Table]:
     return tables
 
 
-def _others(entry: Entry) -> str:
+def _others(entry: SpreadEntry) -> str:
     """The protocol's own metrics beside JGA."""
     return ", ".join(f"{score.metric} {number(score.value, 100) or '-'}" for score in entry.scores[1:])
 
 
-def _main(spread: Spread) -> Table:
+def _main(spread: ProtocolSpread) -> Table:
     columns = ["protocol", "JGA", "- exact", "won", "lost", "what makes the difference (turns)"]
     rows: list[list[Cell]] = []
     for one in spread.entries:
-        jga, difference = number(one.jga.value, 100), number(spread.difference(one), 100, sign=True)
+        jga, difference = number(one.jga.value, 100), number(one.difference, 100, sign=True)
         rows.append([one.protocol, jga, difference, one.gained, one.lost, _rules(one)])
     notes = ["per cent; turns won and lost against exact"]
     if spread.target is not None:
@@ -50,16 +50,16 @@ def _main(spread: Spread) -> Table:
     return Table(columns, rows, range(1, len(columns) - 1), spread.name, notes, _tidy(spread))
 
 
-def _rules(entry: Entry, most: int = 3) -> str:
+def _rules(entry: SpreadEntry, most: int = 3) -> str:
     listed = [f"{rule} ({turns})" for rule, turns in entry.rules.items()]
     return "; ".join(listed[:most]) + (f"; {len(listed) - most} more" if len(listed) > most else "")
 
 
-def _tidy(spread: Spread) -> Table:
+def _tidy(spread: ProtocolSpread) -> Table:
     """A row for each score; what is told of a protocol's JGA stands beside that alone, its first."""
     rows: list[list[Cell]] = []
     for entry in spread.entries:
-        apart: list[Cell] = [spread.difference(entry), entry.gained, entry.lost]
+        apart: list[Cell] = [entry.difference, entry.gained, entry.lost]
         for one in entry.scores:
             head: list[Cell] = [spread.name, entry.protocol, one.metric, one.value, one.count, one.total]
             rows.append([*head, *apart, one.signature, one.why])
@@ -68,7 +68,7 @@ def _tidy(spread: Spread) -> Table:
     return Table([*columns, "signature", "why"], rows)
 
 
-def _between(spread: Spread, pair: tuple[str, str], everything: bool) -> Table:
+def _between(spread: ProtocolSpread, pair: tuple[str, str], everything: bool) -> Table:
     a, b = pair
     shown = spread.disagreements if everything else spread.disagreements[:_MOST]
     columns = ["dialogue", "turn", "slot", "ref", "pred", "right under", f"{a} compares", f"{b} compares", "rule"]

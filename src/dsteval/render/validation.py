@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dsteval.analysis.validation import Report
-from dsteval.analysis.value_counts import Example
+from dsteval.analysis.value_counts import ValueExample
 from dsteval.errors import printable
 from dsteval.render.table import Cell, Table
 
@@ -40,7 +40,7 @@ def _fact_lines(report: Report) -> Iterator[str]:
         yield from (f"    {_line(example)}" for example in fact.examples[:_SHOWN])
 
 
-def _line(example: Example) -> str:
+def _line(example: ValueExample) -> str:
     values = " / ".join("nothing" if value is None else repr(value) for value in example.values)
     times = f" ({example.count} times)" if example.count > 1 else ""
     return printable(f"dialogue {example.dialogue!r}, turn {example.turn}: {example.slot} {values}{times}")

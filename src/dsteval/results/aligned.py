@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError, OptionError, first_few
 from dsteval.metrics import Counts, Metric, total
@@ -16,18 +14,23 @@ from dsteval.metrics.base import Array
 from dsteval.results.result import Result
 from dsteval.results.saved import recounted
 from dsteval.stats.bootstrap import too_few
-from dsteval.stats.intervals import NO_INTERVALS, Intervals, drawing_order
+from dsteval.stats.intervals import NO_INTERVALS, Intervals, in_drawing_order
 
 __all__ = [
     "AlignedCounts",
+    "aligned_counts",
     "beside",
     "check_alike",
+    "check_comparable",
     "check_same_dialogues",
-    "check_same_rows",
-    "places",
-    "rows",
-    "signature_parts",
+    "turns_by_id",
 ]
+
+_REMEDIES = {
+    "protocol": "Score both under one protocol, with --protocol and --set as they were.",
+    "reference": "Score both against one file, with --ref.",
+    "|S|": "Set it for both with --slots, or ask for metrics that do not count it.",
+}
 
 
 class AlignedCounts(NamedTuple):
@@ -46,25 +49,22 @@ class AlignedCounts(NamedTuple):
     def points(self, metric: str) -> list[float]:
         """The metric of every system, NaN where it is undefined."""
         value = self.metrics[metric].value
-        return [math.nan if one is None else float(value(total(one))) for one in self.counts[metric]]
+        return [math.nan if counts is None else float(value(total(counts))) for counts in self.counts[metric]]
 
     def resampled(self, intervals: Intervals) -> dict[str, list[Array | None]]:
         """Each metric's values [resamples] of every system, all over the same draws.
 
         None where the metric is undefined, and everywhere where there are too few dialogues to draw.
         """
-        nothing: dict[str, list[Array | None]] = {text: [None] * len(self.systems) for text in self.metrics}
-        held = [one for each in self.counts.values() for one in each if one is not None]
-        if not held or too_few(self.dialogues):
-            return nothing
-        sums = intervals.sums(held)
+        defined = [one for counts in self.counts.values() for one in counts if one is not None]
+        sums = {} if not defined or too_few(self.dialogues) else intervals.sums(defined)
         return {
-            text: [None if one is None else self.metrics[text].value(sums[id(one)]) for one in each]
-            for text, each in self.counts.items()
+            text: [self.metrics[text].value(sums[id(one)]) if id(one) in sums else None for one in counts]
+            for text, counts in self.counts.items()
         }
 
 
-def rows(
+def aligned_counts(
     results: Sequence[Result],
     metrics: Sequence[str | Metric] | None = None,
     *,
@@ -78,51 +78,30 @@ def rows(
     results did not count. Without ``references`` these may differ.
     """
     _check_number(results, fewest)
-    wanted = list(results[0].metrics) if metrics is None else metrics
-    again = [recounted(one, wanted, NO_INTERVALS) for one in results]
-    check_same_rows(again, fewest, references=references)
-    order = places(results)
-    moved: dict[int, Counts] = {}  # metrics that share their counts share them still, and are drawn once
-    for result, place in zip(again, order, strict=True):
-        straight = np.array_equal(place, np.arange(len(place)))
-        moved |= {id(one): one if straight else one[place] for one in result.counts.values()}
+    first = results[0]
+    wanted = list(first.metrics) if metrics is None else metrics
+    again = [recounted(result, wanted, NO_INTERVALS) for result in results]
+    check_comparable(again, fewest, references=references)
+    moved: dict[int, Counts] = {}  # the draws are those of the results' own intervals, whichever comes first
+    for result in again:
+        moved |= in_drawing_order(result.counts.values(), result.dialogues)
     counts: dict[str, list[Counts | None]] = {
-        text: [moved[id(one.counts[text])] if text in one.counts else None for one in again]
+        text: [moved[id(result.counts[text])] if text in result.counts else None for result in again]
         for text in again[0].metrics
     }
-    first = results[0]
-    names = tuple(one.name for one in results)
+    names = tuple(result.name for result in results)
     return AlignedCounts(names, len(first.dialogues), sum(first.turns_per_dialogue), again[0].metrics, counts)
 
 
-def places(results: Sequence[Result]) -> list[Array]:
-    """For each result where the dialogues of the common order are.
-
-    That is the order of the ids, as in the results' own intervals: the draws are the same, and it matters neither
-    which result comes first nor how a file is sorted.
-    """
-    return [drawing_order(one.dialogues) for one in results]
-
-
-def check_same_rows(results: Sequence[Result], fewest: int = 2, *, references: bool = True) -> None:
-    """Raise as ``rows`` does; without ``references`` these may differ."""
+def check_comparable(results: Sequence[Result], fewest: int = 2, *, references: bool = True) -> None:
+    """Raise as ``aligned_counts`` does; without ``references`` these may differ."""
     _check_number(results, fewest)
-    twice = [name for name, times in Counter(one.name for one in results).items() if times > 1]
+    twice = [name for name, times in Counter(result.name for result in results).items() if times > 1]
     if twice:
         raise OptionError(where="results", expected="a name for each", found=f"{twice[0]!r} twice")
-    for one in results[1:]:
-        check_alike(results[0], one, references)
+    for result in results[1:]:
+        check_alike(results[0], result, references)
     check_same_dialogues(results)
-
-
-def check_same_dialogues(results: Sequence[Result]) -> None:
-    """Raise AlignmentError for results on other dialogues, or other numbers of turns."""
-    first = {
-        canonical_id(name): turns
-        for name, turns in zip(results[0].dialogues, results[0].turns_per_dialogue, strict=True)
-    }
-    for one in results[1:]:
-        _same_dialogues(results[0].name, first, one)
 
 
 def _check_number(results: Sequence[Result], fewest: int) -> None:
@@ -130,15 +109,37 @@ def _check_number(results: Sequence[Result], fewest: int) -> None:
         raise OptionError(where="results", expected=f"{fewest} or more", found=str(len(results)))
 
 
+def turns_by_id(result: Result) -> dict[str, int]:
+    """How many turns each dialogue has, by its canonical id."""
+    return dict(zip(map(canonical_id, result.dialogues), result.turns_per_dialogue, strict=True))
+
+
+def check_same_dialogues(results: Sequence[Result]) -> None:
+    """Raise AlignmentError for results on other dialogues, or other numbers of turns."""
+    first, *others = map(turns_by_id, results)
+    for result, turns in zip(results[1:], others, strict=True):
+        if turns == first:
+            continue
+        apart = sorted(first.keys() ^ turns.keys())
+        uneven = [
+            f"{key}: {first[key]} and {turns[key]}"
+            for key in sorted(first.keys() & turns)
+            if first[key] != turns[key]
+        ]
+        raise AlignmentError(
+            where=beside(results[0], result),
+            expected="the same dialogues and turns",
+            found=f"{len(apart)} that only one has ({first_few(apart)})"
+            if apart
+            else f"turns of {first_few(uneven)}",
+            extent=f"{len(first)} and {len(turns)} dialogues",
+            remedy="Score all of them on what they have in common.",
+        )
+
+
 def beside(first: Result, other: Result) -> str:
     """How messages name two results."""
     return f"{other.name} beside {first.name}"
-
-
-def signature_parts(result: Result) -> dict[str, str]:
-    """The parts of a signature without the metric, by their names."""
-    rest = result.scores[0].signature.split("|")[1:]
-    return {key: value for key, _, value in (part.partition(":") for part in rest)}
 
 
 def check_alike(first: Result, other: Result, references: bool = True) -> None:
@@ -146,56 +147,26 @@ def check_alike(first: Result, other: Result, references: bool = True) -> None:
 
     Without ``references`` these may differ.
     """
-    own, theirs = signature_parts(first), signature_parts(other)
-    tables = [
-        (name, own.get(name, "none"), theirs.get(name, "none")) for name in ("variants", "ontology", "schema")
-    ]
-    facts = [
-        ("protocol", f"{first.protocol} ({first.protocol_hash})", f"{other.protocol} ({other.protocol_hash})"),
-        *([("reference", _labels(first), _labels(other))] if references else []),
-        *tables,
-    ]
-    if any(metric.uses_n_slots for metric in first.metrics.values()):
-        facts.append(("|S|", str(first.n_slots), str(other.n_slots)))
-    remedies = {
-        "protocol": "Score both under one protocol, with --protocol and --set as they were.",
-        "reference": "Score both against one file, with --ref.",
-        "|S|": "Set it for both with --slots, or ask for metrics that do not count it.",
-    }
-    for what, expected, found in facts:
-        if expected != found:
+    alike, another = _what_moves_numbers(first), _what_moves_numbers(other)
+    if not references:
+        del alike["reference"]
+    if not any(metric.uses_n_slots for metric in first.metrics.values()):
+        del alike["|S|"]
+    for what, expected in alike.items():
+        if expected != another[what]:
             raise AlignmentError(
                 where=beside(first, other),
                 expected=f"the same {what}, {expected}",
-                found=found,
-                remedy=remedies.get(what, "Give both the same table."),
+                found=another[what],
+                remedy=_REMEDIES.get(what, "Give both the same table."),
             )
 
 
-def _labels(result: Result) -> str:
-    return (
-        f"{result.reference_hash} of {result.reference_hash.dialogues} dialogues"
-        if result.reference_hash.dialogues
-        else "none"
-    )
-
-
-def _same_dialogues(name: str, first: dict[str, int], other: Result) -> None:
-    own = {
-        canonical_id(dialogue): turns
-        for dialogue, turns in zip(other.dialogues, other.turns_per_dialogue, strict=True)
+def _what_moves_numbers(result: Result) -> dict[str, str]:
+    parts, labels = dict(piece.partition(":")[::2] for piece in result.signature), result.reference_hash
+    return {
+        "protocol": f"{result.protocol} ({result.protocol_hash})",
+        "reference": f"{labels} of {labels.dialogues} dialogues" if labels.dialogues else "none",
+        **{table: parts.get(table, "none") for table in ("variants", "ontology", "schema")},
+        "|S|": str(result.n_slots),
     }
-    apart = sorted(first.keys() ^ own.keys())
-    uneven = [
-        f"{key}: {first[key]} and {own[key]}" for key in sorted(first.keys() & own) if first[key] != own[key]
-    ]
-    if not apart and not uneven:
-        return
-    found = f"{len(apart)} that only one has ({first_few(apart)})" if apart else f"turns of {first_few(uneven)}"
-    raise AlignmentError(
-        where=f"{other.name} beside {name}",
-        expected="the same dialogues and turns",
-        found=found,
-        extent=f"{len(first)} and {len(own)} dialogues",
-        remedy="Score all of them on what they have in common.",
-    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from dsteval.align.coverage import Coverage, Policy
 from dsteval.dialogue import canonical_id
 from dsteval.errors import first_few
 from dsteval.outcomes.table import Outcomes
+from dsteval.outcomes.turns import Comparer
 from dsteval.prepare.states import value_text
 from dsteval.protocols.model import Protocol
 from dsteval.values.slots import MULTIWOZ
@@ -43,76 +45,53 @@ class Mismatch(NamedTuple):
 class NoteCounts:
     """What notes are made of; ``a + b`` is that of both parts of the data.
 
-    Numbers of units: all ``units``, those that are ``exact``, those after a predicted state (``followed``) and of
-    these the ones where all of it is gone (``lost``). Numbers of slots over all units: ``right``, in ``ref``, in
-    ``pred``, and wrong ones whose reference value says that they are not set (``unset``). ``passed_over`` are
-    names by what was done with them (``Framer.passed_over``).
+    ``numbers`` counts units: all (``units``), those of files with values (``valued``), those that are ``exact``,
+    those after a predicted state (``followed``) and of these those where all of it is gone (``lost``); and slots
+    over all units: ``right``, in ``ref``, in ``pred``, and wrong ones whose reference value says that they are not
+    set (``unset``). ``passed_over`` are names by what was done with them (``Framer.passed_over``).
     """
 
-    units: int
-    exact: int
-    followed: int
-    lost: int
-    right: int
-    ref: int
-    pred: int
-    unset: int
-    has_values: bool
+    numbers: Counter[str]
     slots: Mapping[str, SeenSlot]
     mismatch: tuple[Mismatch, ...]
     passed_over: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(
-        cls,
-        outcomes: Outcomes,
-        first_seen: Mapping[str, tuple[str, int]],
-        passed_over: Mapping[str, tuple[str, ...]],
-    ) -> NoteCounts:
-        """The counts of one table; ``first_seen`` tells dialogue and turn of each slot."""
+    def of(cls, outcomes: Outcomes, comparer: Comparer, passed_over: Mapping[str, tuple[str, ...]]) -> NoteCounts:
+        """The counts of one table and of the comparer that filled it."""
         before = np.roll(outcomes.pred, 1)
         # Pairs of the turn before that did not stay; in a file of updates nearly none ever does.
         lost = before - (outcomes.pred - outcomes.new_pred)
         followed = ~outcomes.first & (before > 0) & (outcomes.unit == "turn")
         unset = [number for number, value in enumerate(outcomes.values) if value in ("", "not mentioned")]
-        rows = outcomes.slot_id
-        in_ref, in_pred = (set(rows[column > 0].tolist()) for column in (outcomes.slot_ref, outcomes.slot_pred))
-        return cls(
-            units=len(outcomes),
-            exact=int(outcomes.exact.sum()),
-            followed=int(followed.sum()),
-            lost=int((followed & (lost == before)).sum()),
-            right=int(outcomes.right.sum(dtype=np.int64)),
-            ref=int(outcomes.ref.sum(dtype=np.int64)),
-            pred=int(outcomes.pred.sum(dtype=np.int64)),
-            unset=int(np.isin(outcomes.wrong_ref, unset).sum()),
-            has_values=outcomes.has_values,
-            slots={
-                slot: SeenSlot(first_seen.get(slot), number in in_ref, number in in_pred)
-                for number, slot in enumerate(outcomes.slots)
-            },
-            mismatch=tuple(_mismatches(outcomes)),
-            passed_over=passed_over,
-        )
+        every = np.ones(len(outcomes), dtype=np.int64)
+        columns = {
+            "units": every,
+            "valued": every * outcomes.has_values,
+            "exact": outcomes.exact,
+            "followed": followed,
+            "lost": followed & (lost == before),
+            "right": outcomes.right,
+            "ref": outcomes.ref,
+            "pred": outcomes.pred,
+            "unset": np.isin(outcomes.wrong_ref, unset),
+        }
+        numbers = Counter({name: int(column.sum(dtype=np.int64)) for name, column in columns.items()})
+        (ref, pred), first = comparer.seen.values(), comparer.first_seen
+        slots = {slot: SeenSlot(first.get(slot), slot in ref, slot in pred) for slot in outcomes.slots}
+        return cls(numbers, slots, tuple(_mismatches(outcomes)), passed_over)
 
     def __add__(self, other: NoteCounts) -> NoteCounts:
-        sums = {
-            one.name: getattr(self, one.name) + getattr(other, one.name)
-            for one in fields(self)
-            if one.type == "int"
-        }
         slots = dict(self.slots)
         for slot, seen in other.slots.items():
             own = slots.setdefault(slot, seen)
             slots[slot] = SeenSlot(own.first or seen.first, own.in_ref | seen.in_ref, own.in_pred | seen.in_pred)
         names = {**self.passed_over, **other.passed_over}
-        return replace(
-            self,
-            **sums,
-            has_values=self.has_values and other.has_values,
-            slots=slots,
-            mismatch=(self.mismatch + other.mismatch)[:1],
-            passed_over={what: self.passed_over.get(what, ()) + other.passed_over.get(what, ()) for what in names},
+        return NoteCounts(
+            self.numbers + other.numbers,
+            slots,
+            (self.mismatch + other.mismatch)[:1],
+            {what: self.passed_over.get(what, ()) + other.passed_over.get(what, ()) for what in names},
         )
 
 
@@ -134,13 +113,13 @@ def notes(
     """The sentences that stand below the numbers; ``given_slots`` is the list given as S, if one was."""
     yield from _coverage(coverage, protocol, policy)
     if protocol.scope.unit == "frame":
-        yield f"{_many(counts.units, 'frame')}, scored one by one"
+        yield f"{_many(counts.numbers['units'], 'frame')}, scored one by one"
         for what, names in counts.passed_over.items():
             kind, _, done = what.partition(": ")
             if names:
                 yield f"{_many(len(names), kind)} {done} ({first_few(names)})"
     yield from _slots(counts, protocol, given_slots, n_slots)
-    if counts.has_values and counts.units:
+    if counts.numbers["valued"]:
         yield from _hints(counts, protocol)
 
 
@@ -194,26 +173,28 @@ def _slots(
 
 
 def _hints(counts: NoteCounts, protocol: Protocol) -> Iterator[str]:
-    if counts.followed >= _ENOUGH and counts.lost >= _ALMOST_ALL * counts.followed:
+    numbers = counts.numbers
+    followed, lost, unset = (numbers[name] for name in ("followed", "lost", "unset"))
+    if followed >= _ENOUGH and lost >= _ALMOST_ALL * followed:
         yield (
-            f"at {counts.lost} of {counts.followed} turns the whole predicted state of the turn before is gone: "
+            f"at {lost} of {followed} turns the whole predicted state of the turn before is gone: "
             "if the file holds what each turn changed, add --updates"
         )
-    if counts.unset:
+    if unset:
         # A reference that lists slots which are not set, under a protocol that takes every text for a value.
         yield (
-            f"{counts.unset} wrong slots are '' or 'not mentioned' in the reference, which this protocol takes "
+            f"{unset} wrong slots are '' or 'not mentioned' in the reference, which this protocol takes "
             'for values: --set \'states.absent_ref=["", "not mentioned"]\' takes them for slots that are not set'
         )
-    if not counts.right and counts.ref:
+    if not numbers["right"] and numbers["ref"]:
         yield from (f"no slot is right: {cause}" for cause in _nothing_right(counts))
-    elif counts.exact == counts.units >= _SAME_FILE:
+    elif numbers["exact"] == numbers["units"] >= _SAME_FILE:
         yield f"every {protocol.scope.unit} is right: are reference and predictions the same file?"
 
 
 def _nothing_right(counts: NoteCounts) -> Iterator[str]:
     ref, pred = ({slot for slot, seen in counts.slots.items() if seen[side]} for side in (1, 2))
-    if not counts.pred:
+    if not counts.numbers["pred"]:
         yield "every predicted state is empty"
     elif ref.isdisjoint(pred):
         yield (

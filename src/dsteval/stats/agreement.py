@@ -1,4 +1,4 @@
-"""Coefficients of correlation, each pair weighted, and tests whether two correlations with one thing differ."""
+"""How far two measurements, or several raters, agree: correlations, tests of them, alpha and kappas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,22 @@ import numpy as np
 
 from dsteval.metrics.base import Array
 
-__all__ = ["COEFFICIENTS", "Dependent", "kendall", "pearson", "pointbiserial", "spearman", "steiger", "williams"]
+__all__ = [
+    "COEFFICIENTS",
+    "LEVELS",
+    "Dependent",
+    "alpha",
+    "alpha_of",
+    "cohen",
+    "coincidences",
+    "fleiss",
+    "kendall",
+    "pearson",
+    "pointbiserial",
+    "spearman",
+    "steiger",
+    "williams",
+]
 
 _FLAT = 1e-12  # a deviation below this share of the values is rounding
 
@@ -41,8 +56,7 @@ def spearman(x: Array, y: Array, weight: Array | None = None) -> float:
 def _ranks(values: Array, weight: Array) -> Array:
     _, inverse = np.unique(values, return_inverse=True)
     tied = np.bincount(inverse, weights=weight)
-    ranks: Array = (np.cumsum(tied) - tied / 2 + 0.5)[inverse]
-    return ranks
+    return np.asarray((np.cumsum(tied) - tied / 2 + 0.5)[inverse])
 
 
 def kendall(x: Array, y: Array, weight: Array | None = None) -> float:
@@ -142,3 +156,81 @@ def _student(t: float, freedom: int) -> float:
         total += term
     inside = math.sin(angle) * total
     return max(0.0, 1 - (2 / math.pi * (angle + inside) if odd else inside))
+
+
+LEVELS = ("nominal", "ordinal", "interval")
+"""What ratings are, for Krippendorff's alpha: it tells how far apart two of them are."""
+
+
+def alpha(values: Array, level: str = "nominal") -> float:
+    """Krippendorff's alpha of ratings [items, raters], NaN where there is none.
+
+    Formula: 1 - D_o / D_e over the coincidences of values within items: each ordered pair of ratings of an item
+    with m of them counts 1 / (m - 1), items with fewer than two not at all. D_o is the mean squared distance of
+    the pairs, D_e that of all pairs of values. ``level`` tells the distance: unequal or not, the values between
+    two in rank, or their difference. NaN where all paired values are equal, or there is no pair.
+
+    >>> round(alpha(np.array([[1, 1], [0, 0], [1, 0], [0, 0.0]])), 3)
+    0.533
+
+    Reference: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011.
+    """
+    distinct, paired = coincidences(values)
+    return float(alpha_of(paired.sum(axis=0), distinct, level)) if len(distinct) else math.nan
+
+
+def coincidences(values: Array) -> tuple[Array, Array]:
+    """The distinct values, and of each item its coincidences of them, flat [items, values * values]."""
+    distinct = np.unique(values[~np.isnan(values)])
+    times = (values[:, :, None] == distinct).sum(axis=1).astype(float)
+    given = times.sum(axis=1)
+    paired = times[:, :, None] * times[:, None, :] - times[:, :, None] * np.eye(len(distinct))
+    share = np.where(given > 1, 1 / np.maximum(given - 1, 1), 0.0)
+    return distinct, (paired * share[:, None, None]).reshape(len(values), -1)
+
+
+def alpha_of(paired: Array, distinct: Array, level: str) -> Array:
+    """Alpha of summed coincidences [..., values * values] of the distinct values."""
+    size = len(distinct)
+    table = paired.reshape(*paired.shape[:-1], size, size)
+    times = table.sum(axis=-1)
+    place = np.cumsum(times, axis=-1) - times / 2 if level == "ordinal" else distinct
+    away = place[..., :, None] - place[..., None, :]
+    apart = away != 0 if level == "nominal" else away**2
+    observed = (table * apart).sum(axis=(-1, -2))
+    expected = (times[..., :, None] * times[..., None, :] * apart).sum(axis=(-1, -2))
+    defined = expected > 0
+    total = times.sum(axis=-1)
+    return np.where(defined, 1 - (total - 1) * observed / np.where(defined, expected, 1.0), np.nan)
+
+
+def fleiss(values: Array) -> float:
+    """Fleiss' kappa of ratings [items, raters] over the items that all rated; NaN where these have one value only.
+
+    Formula: (P - E) / (1 - E), P the mean share of pairs of raters that agree on an item, E the sum of squares
+    of the values' shares.
+
+    Reference: Fleiss, Psychological Bulletin 76, 1971.
+    """
+    complete = values[~np.isnan(values).any(axis=1)]
+    items, raters = complete.shape
+    distinct = np.unique(complete)
+    if raters < 2 or len(distinct) < 2:
+        return math.nan
+    times = (complete[:, :, None] == distinct).sum(axis=1)
+    observed = ((times * (times - 1)).sum(axis=1) / (raters * (raters - 1))).mean()
+    chance = ((times.sum(axis=0) / (items * raters)) ** 2).sum()
+    return float((observed - chance) / (1 - chance))
+
+
+def cohen(a: Array, b: Array) -> float:
+    """Cohen's kappa of two raters over the items that both rated; NaN where both gave one value only.
+
+    Reference: Cohen, Educational and Psychological Measurement 20, 1960.
+    """
+    both = ~np.isnan(a) & ~np.isnan(b)
+    a, b = a[both], b[both]
+    if not len(a):
+        return math.nan
+    chance = sum(float((a == value).mean() * (b == value).mean()) for value in np.unique(np.concatenate([a, b])))
+    return float(((a == b).mean() - chance) / (1 - chance)) if chance < 1 else math.nan

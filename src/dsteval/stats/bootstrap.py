@@ -111,8 +111,7 @@ def draws(dialogues: int, resamples: int, seed: int, cells: int = CELLS) -> Iter
 
 def _fits(counts: Counts) -> bool:
     """Whether floats hold every sum of so many integers exactly."""
-    largest = max((abs(int(extreme)) for extreme in (counts.max(initial=0), counts.min(initial=0))), default=0)
-    return largest * len(counts) < 2**53
+    return max(int(counts.max(initial=0)), -int(counts.min(initial=0))) * len(counts) < 2**53
 
 
 def product(block: Array, counts: Counts) -> Array:

@@ -16,7 +16,7 @@ from dsteval.metrics import Counts, Metric
 from dsteval.metrics.base import Array
 from dsteval.stats.bootstrap import METHODS, Interval, check_options, interval, resampled, too_few
 
-__all__ = ["NO_INTERVALS", "Intervals", "drawing_order"]
+__all__ = ["NO_INTERVALS", "Intervals", "drawing_order", "in_drawing_order"]
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,8 @@ class Intervals:
         note = too_few(len(pairs[0][1])) if pairs else "nothing is counted"
         if note:
             return [Interval(math.nan, math.nan, math.nan, 0, 0, note)] * len(pairs)
-        order = drawing_order(dialogues)
-        if not np.array_equal(order, np.arange(len(order))):
-            moved = {id(counts): counts[order] for _, counts in pairs}  # those that were one array still are
-            pairs = [(metric, moved[id(counts)]) for metric, counts in pairs]
+        moved = in_drawing_order((counts for _, counts in pairs), dialogues)
+        pairs = [(metric, moved[id(counts)]) for metric, counts in pairs]
         sums = self.sums([counts for _, counts in pairs])
         return [
             interval(counts, metric.value, sums[id(counts)], self.level, self.method) for metric, counts in pairs
@@ -97,6 +95,13 @@ def drawing_order(dialogues: Sequence[str]) -> Array:
     """
     keys = [canonical_id(name) for name in dialogues]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+
+
+def in_drawing_order(counts: Iterable[Counts], dialogues: Sequence[str]) -> dict[int, Counts]:
+    """By the id of each counts its rows in that order; metrics that share their counts share them still."""
+    order = drawing_order(dialogues)
+    straight = np.array_equal(order, np.arange(len(order)))
+    return {id(one): one if straight else one[order] for one in counts}
 
 
 NO_INTERVALS = Intervals(level=None)

@@ -73,12 +73,11 @@ def padded(counts_a: Counts, counts_b: Counts) -> tuple[Counts, Counts]:
     [[[1, 2]], [[3, 0]]]
     """
     width = max(counts_a.shape[-1], counts_b.shape[-1])
-
-    def widened(counts: Counts) -> Counts:
-        lacking = [(0, 0)] * (counts.ndim - 1) + [(0, width - counts.shape[-1])]
-        return np.pad(counts, lacking)
-
-    return widened(counts_a), widened(counts_b)
+    a, b = (
+        np.pad(counts, [(0, 0)] * (counts.ndim - 1) + [(0, width - counts.shape[-1])])
+        for counts in (counts_a, counts_b)
+    )
+    return a, b
 
 
 def permutation(counts_a: Counts, counts_b: Counts, value: Value, resamples: int, seed: int) -> Permuted:

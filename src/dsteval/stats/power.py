@@ -7,11 +7,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dsteval.errors import OptionError
+from dsteval.errors import OptionError, require
 from dsteval.metrics.base import Array, Counts, total
 from dsteval.stats.bootstrap import Value, jackknife
 
-__all__ = ["detectable", "influence", "needed", "sigma"]
+__all__ = ["check_share", "detectable", "influence", "needed", "sigma"]
 
 
 def influence(counts: Counts, value: Value) -> Array:
@@ -76,11 +76,15 @@ def detectable(sigma: float, dialogues: int, alpha: float = 0.05, power: float =
     return factor * sigma / math.sqrt(dialogues)
 
 
+def check_share(where: str, share: float) -> None:
+    """Raise OptionError for a share that is not between 0 and 1."""
+    require(0 < share < 1, where, "a share between 0 and 1", share)
+
+
 def _factor(sigma: float, alpha: float, power: float) -> float:
     """How many standard errors away from 0 a difference must be."""
-    for where, share in (("alpha", alpha), ("power", power)):
-        if not 0 < share < 1:
-            raise OptionError(where=where, expected="a share between 0 and 1", found=str(share))
+    check_share("alpha", alpha)
+    check_share("power", power)
     if not 0 <= sigma < math.inf:
         raise ValueError(f"sigma: expected a number of 0 or more, found {sigma}")
     if power <= alpha / 2:

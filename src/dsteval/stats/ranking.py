@@ -1,31 +1,31 @@
-"""Which system wins: over resamples, over pairs, and over every lambda of FGA."""
+"""Which system wins: over resamples, and over every lambda of FGA."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from dsteval.metrics.base import Array
 from dsteval.metrics.fga import FGA
-from dsteval.stats.polynomials import Polynomial, sign_changes, trimmed
+from dsteval.stats.paired import padded
 
 __all__ = [
     "Crossings",
     "Lead",
-    "Separated",
     "Wins",
     "crossings",
     "curve",
-    "discriminative_power",
     "intervals_of_winner",
     "wins",
 ]
 
 _SAME_POINT = 1e-10
+_SMALLEST, _GRID = 1e-7, 2001  # the first lambda of the grid, and how many there are: less than 1 % apart
+_NOISE = 1e-14  # of the sum of all terms: what rounding may leave of a difference that is 0
 
 
 class Wins(NamedTuple):
@@ -38,14 +38,6 @@ class Wins(NamedTuple):
     ranks: Array
     resamples_used: int
     dropped: int
-
-
-class Separated(NamedTuple):
-    """Pairs of systems that a metric tells apart, of all pairs with a p; the share is NaN without pairs."""
-
-    share: float
-    separated: int
-    pairs: int
 
 
 class Crossings(NamedTuple):
@@ -83,19 +75,6 @@ def wins(values: Array) -> Wins:
     return Wins(ranks[:, 0] if systems else np.zeros(0), ranks, number, resamples - number)
 
 
-def discriminative_power(p_values: Sequence[float], alpha: float = 0.05) -> Separated:
-    """The share of pairs of systems whose p is at most ``alpha``; pairs without a p (NaN) are left out.
-
-    >>> discriminative_power([0.01, 0.2, math.nan, 0.04])
-    Separated(share=0.6666666666666666, separated=2, pairs=3)
-
-    Reference: Sakai, Evaluating evaluation metrics based on the bootstrap, SIGIR 2006.
-    """
-    known = [p for p in p_values if not math.isnan(p)]
-    separated = sum(p <= alpha for p in known)
-    return Separated(separated / len(known) if known else math.nan, separated, len(known))
-
-
 def curve(sums: Array, lambdas: Sequence[float] | Array) -> Array:
     """FGA of summed histograms [..., columns] at each lambda [..., lambdas].
 
@@ -106,36 +85,56 @@ def curve(sums: Array, lambdas: Sequence[float] | Array) -> Array:
 
 
 def crossings(sums_a: Array, sums_b: Array) -> Crossings:
-    """The lambdas above 0 at which the FGA curves of two systems cross, to 1e-12.
+    """The lambdas above 0 at which the FGA curves of two systems cross.
 
     The columns are those of ``dsteval.metrics.fga.histogram``, summed: turns, exact, inherited without an error
-    turn, inherited at distance 1, 2, ... With x = exp(-lambda) the difference, times both numbers of turns, is a
-    polynomial in x with integer coefficients; its sign changes between 0 and 1 are isolated exactly. Curves that
-    only touch do not cross. Errors without an error turn weigh 1 at every lambda above 0, so that at 0 itself
-    (JGA) the order can be another than just above. ValueError for sums that are no integers, or without turns.
+    turn, inherited at distance 1, 2, ... Sign changes of the difference are looked for on a grid that ends where
+    none can be any more, and each is bisected to the last bit. Curves that only touch do not cross; two crossings
+    within 1 % of lambda may be missed. Errors without an error turn weigh 1 at every lambda above 0, so that at 0
+    itself (JGA) the order can be another than just above. ValueError for sums that are no integers, or without
+    turns.
 
     >>> found = crossings(np.array([10, 5, 0, 0]), np.array([10, 4, 0, 2]))
     >>> [round(point, 6) for point in found.points]  # 5 = 4 + 2 (1 - x) at x = 1/2
     [0.693147]
     """
-    difference = _difference(sums_a, sums_b)
-    points = [-math.log1p(-float(1 - root)) for root in sign_changes(difference)]
-    return Crossings(tuple(sorted(points)), not difference)
+    powers = _difference(sums_a, sums_b)
+    return Crossings(tuple(_sign_changes(powers)), not len(powers))
 
 
-def _difference(sums_a: Array, sums_b: Array) -> Polynomial:
-    """FGA of a minus that of b as a polynomial in exp(-lambda), times a number above 0."""
-    (turns_a, one), (turns_b, other) = _polynomial(sums_a), _polynomial(sums_b)
-    width = max(len(one), len(other))
-    one, other = (part + [0] * (width - len(part)) for part in (one, other))
-    return trimmed([turns_b * c - turns_a * d for c, d in zip(one, other, strict=True)])
+def _difference(sums_a: Array, sums_b: Array) -> Array:
+    """FGA of a minus that of b, times a number above 0: the coefficients of its polynomial in exp(-lambda).
+
+    They are integers, the lowest power first, without the zeros before the first: none where the curves are one.
+    """
+    for sums in (sums_a, sums_b):
+        if len(sums) < 3 or sums[0] < 1 or not np.array_equal(sums, np.floor(sums)):
+            raise ValueError("expected the sums of an FGA histogram: integers, the first of them turns, above 0")
+    a, b = padded(sums_a, sums_b)
+    apart = b[0] * a[1:] - a[0] * b[1:]
+    return np.trim_zeros(np.concatenate([[apart.sum()], -apart[2:]]))
 
 
-def _polynomial(sums: Array) -> tuple[int, Polynomial]:
-    numbers = [int(number) for number in sums]
-    if not np.array_equal(numbers, sums) or len(numbers) < 3 or numbers[0] < 1:
-        raise ValueError("expected the sums of an FGA histogram: integers, the first of them turns, above 0")
-    return numbers[0], [sum(numbers[1:]), *(-number for number in numbers[3:])]
+def _at(powers: Array, number: float) -> float:
+    """A difference at a lambda."""
+    return float(np.exp(-number * np.arange(len(powers))) @ powers)
+
+
+def _sign_changes(powers: Array) -> Iterator[float]:
+    if len(powers) < 2:
+        return
+    # Cauchy's bound: no root x is nearer to 0 than 1 / (1 + the largest coefficient over the first).
+    grid = np.geomspace(_SMALLEST, math.log1p(np.abs(powers).max() / abs(powers[0])), _GRID)
+    terms = np.exp(-np.outer(grid, np.arange(len(powers)))) * powers
+    values = terms.sum(axis=1)
+    sure = np.flatnonzero(np.abs(values) > _NOISE * np.abs(terms).sum(axis=1))
+    signs = np.sign(values)
+    for before, after in pairwise(sure.tolist()):
+        if signs[before] != signs[after]:
+            low, high = float(grid[before]), float(grid[after])
+            while low < (middle := (low + high) / 2) < high:
+                low, high = (low, middle) if _at(powers, middle) * signs[after] > 0 else (middle, high)
+            yield high
 
 
 def intervals_of_winner(sums: Sequence[Array]) -> list[Lead]:
@@ -149,30 +148,19 @@ def intervals_of_winner(sums: Sequence[Array]) -> list[Lead]:
     """
     if not sums:
         return []
-    pairs = {}
-    for a, b in combinations(range(len(sums)), 2):
-        # The sign towards lambda = inf is that of the lowest power; each crossing on the way to 0 turns it.
-        lowest = next((c for c in _difference(sums[a], sums[b]) if c), 0)
-        pairs[a, b] = ((lowest > 0) - (lowest < 0), crossings(sums[a], sums[b]).points)
+    pairs = {(a, b): _difference(sums[a], sums[b]) for a, b in combinations(range(len(sums)), 2)}
     bounds = [0.0]
-    for point in sorted(point for _, points in pairs.values() for point in points):
+    for point in sorted(point for powers in pairs.values() for point in _sign_changes(powers)):
         if point - bounds[-1] > _SAME_POINT * max(1.0, point):  # three curves through one point cross once
             bounds.append(point)
     leads: list[Lead] = []
-    for low, high in zip(bounds, [*bounds[1:], math.inf], strict=True):
+    for low, high in pairwise([*bounds, math.inf]):
         inner = low + 1 if math.isinf(high) else (low + high) / 2
-        beaten = {_beaten(pair, sign, points, inner) for pair, (sign, points) in pairs.items()}
+        apart = {pair: _at(powers, inner) for pair, powers in pairs.items()}
+        beaten = {b if value > 0 else a for (a, b), value in apart.items() if value}
         first = tuple(system for system in range(len(sums)) if system not in beaten)
         if leads and leads[-1].systems == first:
             leads[-1] = leads[-1]._replace(high=high)
         else:
             leads.append(Lead(low, high, first))
     return leads
-
-
-def _beaten(pair: tuple[int, int], sign: int, points: tuple[float, ...], number: float) -> int | None:
-    """Which of two systems is behind at a lambda; None where their curves are one."""
-    if not sign:
-        return None
-    turned = sum(point > number for point in points) % 2
-    return pair[1] if (sign > 0) != bool(turned) else pair[0]

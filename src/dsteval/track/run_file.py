@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +21,7 @@ from dsteval.readers.jsonl_writer import lines
 from dsteval.track.dialogues import Material
 from dsteval.track.tracker import Loaded
 
-__all__ = ["Kept", "encoded", "header", "opened", "sidecar"]
+__all__ = ["encoded", "header", "opened", "sidecar"]
 
 States = Sequence[Mapping[str, Any]]
 
@@ -34,12 +36,7 @@ def header(material: Material, tracker: Loaded, nested: bool) -> dict[str, Any]:
             "dialogues": len(material.dialogues),
             "turns": material.turns,
         },
-        "tracker": {
-            "name": tracker.name,
-            "hash": tracker.hash,
-            "needs": list(tracker.needs),
-            "options": tracker.options,
-        },
+        "tracker": {key: getattr(tracker, key) for key in ("name", "hash", "needs", "options")},
         "nested": nested,
     }
 
@@ -49,14 +46,14 @@ def encoded(dialogue: Dialogue, states: States | None, nested: bool = False, for
 
     ``forced`` marks each line: its prediction comes from the reference's state of the turn before.
     """
-    found = []
+    text = b""
     for number, line in enumerate(lines([dialogue])):
         record = msgspec.json.decode(line)
         if states is not None:
             record["pred"] = _nested(states[number]) if nested else states[number]
             record |= {"forced": True} if forced else {}
-        found.append(msgspec.json.encode(record) + b"\n")
-    return b"".join(found)
+        text += msgspec.json.encode(record) + b"\n"
+    return text
 
 
 def _nested(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,14 +62,14 @@ def _nested(state: Mapping[str, Any]) -> dict[str, Any]:
     >>> _nested({"hotel-area": "north", "hotel-stars": "4", "food": "thai"})
     {'hotel': {'area': 'north', 'stars': '4'}, 'food': 'thai'}
     """
-    found: dict[str, Any] = {}
+    nested: dict[str, Any] = {}
     for slot, value in state.items():
         domain, hyphen, name = slot.partition("-")
         if hyphen:
-            found.setdefault(domain, {})[name] = value
+            nested.setdefault(domain, {})[name] = value
         else:
-            found[slot] = value
-    return found
+            nested[slot] = value
+    return nested
 
 
 def sidecar(out: Path) -> Path:
@@ -80,28 +77,23 @@ def sidecar(out: Path) -> Path:
     return out.with_name(f"{out.name}.run.json")
 
 
-class Kept:
-    """The file of a run, open for more; ``done`` are the dialogues that it holds already."""
-
-    def __init__(self, file: IO[bytes], done: set[str]) -> None:
-        self._file = file
-        self.done = done
-
-    def append(self, text: bytes) -> None:
-        """Write a dialogue, so that it is on the disk when this returns."""
-        view = memoryview(text)
-        while view:
-            view = view[self._file.write(view) :]
-        os.fsync(self._file.fileno())
+def _append(file: IO[bytes], text: bytes) -> None:
+    """Write a dialogue, so that it is on the disk when this returns."""
+    view = memoryview(text)
+    while view:
+        view = view[file.write(view) :]
+    os.fsync(file.fileno())
 
 
 @contextmanager
-def opened(out: Path, run: Mapping[str, Any], material: Material, restart: bool = False) -> Iterator[Kept]:
-    """The file of a run, begun or taken up again; no other run has it open meanwhile.
+def opened(
+    out: Path, run: Mapping[str, Any], material: Material, restart: bool = False
+) -> Iterator[tuple[set[str], Callable[[bytes], None]]]:
+    """The file of a run, begun or taken up again: the dialogues that it has already, and a function to append one.
 
-    What a stopped run left half, and dialogues that failed, are taken out. Raises OptionError for a file of
-    another run, unless ``restart`` deletes it first, and where it cannot be written; ReadError for a file that
-    holds what no run writes.
+    No other run has it open meanwhile. What a stopped run left half, and dialogues that failed, are taken out.
+    Raises OptionError for a file of another run, unless ``restart`` deletes it first, and where it cannot be
+    written; ReadError for a file that holds what no run writes.
     """
     place = sidecar(out)
     try:
@@ -110,7 +102,7 @@ def opened(out: Path, run: Mapping[str, Any], material: Material, restart: bool 
                 found = "another run that is writing it"
                 raise OptionError(where=f"--out {out}", expected="a file of this run alone", found=found)
             beside.seek(0)
-            if restart or not _is_begun(out):
+            if restart or not (out.exists() and out.stat().st_size):
                 out.unlink(missing_ok=True)
                 beside.truncate(0)
                 text = msgspec.json.encode(run, enc_hook=str)
@@ -121,21 +113,17 @@ def opened(out: Path, run: Mapping[str, Any], material: Material, restart: bool 
                 _check_same(out, beside.read(), run)
             done = _taken_up(out, material)
             with out.open("ab", buffering=0) as file:
-                yield Kept(file, done)
+                yield done, partial(_append, file)
     except OSError as error:
         found = error.strerror or str(error)
         raise OptionError(where=f"--out {out}", expected="a file that can be written", found=found) from None
-
-
-def _is_begun(out: Path) -> bool:
-    return out.exists() and out.stat().st_size > 0
 
 
 def _check_same(out: Path, text: bytes, run: Mapping[str, Any]) -> None:
     """Raise OptionError where the file is that of another run, or of none."""
     try:
         old = msgspec.json.decode(text)
-        odd = [key for key in ("data", "tracker", "nested") if _hash(old[key]) != _hash(run[key])]
+        changed = [key for key in ("data", "tracker", "nested") if _hash(old[key]) != _hash(run[key])]
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
         raise OptionError(
             where=f"--out {out}",
@@ -143,11 +131,11 @@ def _check_same(out: Path, text: bytes, run: Mapping[str, Any]) -> None:
             found=f"a file that is there, without {sidecar(out).name} beside it",
             remedy="Choose another --out, or overwrite the file with --restart.",
         ) from None
-    if odd:
+    if changed:
         raise OptionError(
             where=f"--out {out}",
-            expected="a file of this run, " + ", ".join(f"{key} {_label(run[key])}" for key in odd),
-            found="one of " + ", ".join(f"{key} {_label(old[key])}" for key in odd),
+            expected="a file of this run, " + ", ".join(f"{key} {_label(run[key])}" for key in changed),
+            found="one of " + ", ".join(f"{key} {_label(old[key])}" for key in changed),
             remedy="Choose another --out, or begin anew with --restart.",
         )
 
@@ -165,17 +153,17 @@ def _taken_up(out: Path, material: Material) -> set[str]:
     data = out.read_bytes() if out.exists() else b""
     turns = {dialogue.id: [turn.number for turn in dialogue.turns] for dialogue in material.dialogues}
     *whole, _ = data.split(b"\n")  # after the last line end is what was half-written
-    records = [(line, _record(line, number, out)) for number, line in enumerate(whole, start=1)]
+    records = [(*_record(line, number, out), line) for number, line in enumerate(whole, start=1)]
     kept: list[bytes] = []
     done: set[str] = set()
-    for name, group in groupby(records, key=lambda one: one[1][0]):
-        held = list(group)
+    for name, group in groupby(records, key=itemgetter(0)):
+        _, numbers, texts = zip(*group, strict=True)
         if name not in turns or name in done:
             found = f"dialogue {name!r}, which " + ("stands there twice" if name in done else "the data lack")
             raise ReadError(where=str(out), expected="the dialogues of this run", found=found, remedy=_ANEW)
-        if [number for _, (_, number) in held] == turns[name]:
+        if [*numbers] == turns[name]:
             done.add(name)
-            kept += [line for line, _ in held]
+            kept += texts
     text = b"".join(line + b"\n" for line in kept)
     if text != data:
         with replacing(out) as file:

@@ -7,7 +7,6 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,32 +74,32 @@ def run(
         raise OptionError(where=material.name, expected=expected, found="none")
     if timeout is not None:
         _check_timeout(timeout)
+    slots = None if material.slots is None else dict.fromkeys(map(canonical, material.slots))
     came = Run(header(material, tracker, nested))
-    failed: list[Dialogue] = []
-    with opened(Path(out), came.header, material, restart) as kept:
-        came.before = len(kept.done)
-        turns = sum(len(one.turns) for one in material.dialogues if one.id in kept.done)
+    with opened(Path(out), came.header, material, restart) as (done, append):
+        came.before = len(done)
+        turns = sum(len(dialogue.turns) for dialogue in material.dialogues if dialogue.id in done)
 
         def tick(more: int) -> None:
             if progress is not None:
-                progress(completed=turns + more, dialogues=came.before + came.tracked, failures=len(failed))
+                progress(completed=turns + more, dialogues=came.before + came.tracked, failures=len(came.failures))
 
         tick(0)
-        tracking = _Tracking(tracker, timeout, material.slots, tick)
+        tracking = _Tracking(tracker, timeout, slots, tick)
         try:
             for dialogue in material.dialogues:
-                if dialogue.id in kept.done:
+                if dialogue.id in done:
                     continue
-                found = tracking.dialogue(dialogue)
-                if isinstance(found, Failure):
-                    came.failures.append(found)
-                    failed.append(dialogue)
+                tracked = tracking.dialogue(dialogue)
+                if isinstance(tracked, Failure):
+                    came.failures.append(tracked)
                 else:
-                    kept.append(encoded(dialogue, found, nested, tracker.forced))
+                    append(encoded(dialogue, tracked, nested, tracker.forced))
                     came.tracked += 1
                 turns += len(dialogue.turns)
                 tick(0)
-            kept.append(b"".join(encoded(dialogue, None) for dialogue in failed))
+            failed = {failure.dialogue for failure in came.failures}
+            append(b"".join(encoded(dialogue, None) for dialogue in material.dialogues if dialogue.id in failed))
         except KeyboardInterrupt:
             came.interrupted = True
     return came
@@ -142,30 +141,23 @@ _State = dict[str, tuple[str, Value]]
 """A state by canonical slots: the slot as the tracker spells it, and the value."""
 
 
+@dataclass
 class _Tracking:
-    """Calls the tracker for dialogue after dialogue, and takes its states; ``tick`` is told of each turn."""
+    """Calls the tracker for dialogue after dialogue, and takes its states.
 
-    def __init__(
-        self, tracker: Loaded, timeout: float | None, slots: list[str] | None, tick: Callable[[int], None]
-    ) -> None:
-        self.tracker = tracker
-        self.timeout = timeout
-        self.slots = None if slots is None else {canonical(slot): slot for slot in slots}
-        self.tick = tick
+    ``slots`` are the canonical names of those that there are, ``tick`` is told of each turn.
+    """
+
+    tracker: Loaded
+    timeout: float | None
+    slots: Collection[str] | None
+    tick: Callable[[int], None]
 
     def dialogue(self, dialogue: Dialogue) -> list[dict[str, Any]] | Failure:
         """The state of each turn, flat; or how it failed."""
         states: list[dict[str, Any]] = []
         try:
-            with _limited(self.timeout):
-                update = self.tracker.start(dialogue.id)
-            state: _State = {}
-            for said, given in self._inputs(dialogue, states):
-                with _limited(self.timeout):
-                    returned = update(*said, **given)
-                state = self._taken(returned, state)
-                states.append({slot: [*v] if isinstance(v, tuple) else v for slot, v in state.values()})
-                self.tick(len(states))
+            self._track(dialogue, states)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -174,20 +166,24 @@ class _Tracking:
             return Failure(dialogue.id, dialogue.turns[len(states)].number, text, _tried(_traceback, error))
         return states
 
-    def _inputs(
-        self, dialogue: Dialogue, states: list[dict[str, Any]]
-    ) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
-        """The utterances of each turn, and what the tracker asks for beside them; ``states`` grow meanwhile."""
-        needs = self.tracker.needs
+    def _track(self, dialogue: Dialogue, states: list[dict[str, Any]]) -> None:
+        """Append the state of each turn."""
+        with _limited(self.timeout):
+            update = self.tracker.start(dialogue.id)
         said = [(turn.system or "", turn.user or "") for turn in dialogue.turns]
         references = [{}, *reference_states(dialogue)] if self.tracker.forced else []
+        state: _State = {}
         for number, utterances in enumerate(said):
-            given: dict[str, Any] = {"history": said[:number]} if "history" in needs else {}
-            if "own-state" in needs:
-                given["state"] = deepcopy(states[-1]) if states else {}
-            elif "ref-state" in needs:
+            given: dict[str, Any] = {"history": said[:number]} if "history" in self.tracker.needs else {}
+            if "own-state" in self.tracker.needs:
+                given["state"] = _flat(state)
+            elif self.tracker.forced:
                 given["state"] = references[number]
-            yield utterances, given
+            with _limited(self.timeout):
+                returned = update(*utterances, **given)
+            state = self._taken(returned, state)
+            states.append(_flat(state))
+            self.tick(len(states))
 
     def _taken(self, returned: Any, before: _State) -> _State:
         """What the tracker returned, as a whole flat state. Raises DstevalError for what is none."""
@@ -218,6 +214,11 @@ class _Tracking:
             if not (is_deletion(value) if is_update else value is None) and value != ():
                 state[key] = slot, value
         return state
+
+
+def _flat(state: _State) -> dict[str, Any]:
+    """A copy for others to keep or to change; sets of values as lists."""
+    return {slot: [*value] if isinstance(value, tuple) else value for slot, value in state.values()}
 
 
 def _unknown_slot(slot: str, known: Collection[str]) -> DstevalError:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from dsteval.errors import OptionError, unknown
-from dsteval.registry import installed
+from dsteval.registry import Registry
 
 __all__ = ["NEEDS", "Loaded", "Tracker", "Update", "in_one_line", "names", "option_values"]
 
@@ -25,7 +25,7 @@ the turn before, the turns before."""
 # Need -> the keyword under which it is passed.
 _KEYWORDS = {"own-state": "state", "ref-state": "state", "history": "history"}
 
-_BUNDLED = {"baseline": "dsteval.track.baseline.tracker:Baseline"}
+TRACKERS: Registry[str] = Registry("trackers", lambda: {"baseline": "dsteval.track.baseline.tracker:Baseline"})
 
 
 class Update(dict[str, Any]):
@@ -74,8 +74,9 @@ class Loaded:
         self._factory = _find(name)
         self._arguments = self._taken(extras or {})
         self._tracker = self._made()
-        self.needs = self._needs()
-        self._check_call()
+        update = self._update()
+        self.needs = self._needs(update)
+        self._check_call(update)
         self.hash = self._hash()
 
     @property
@@ -93,19 +94,20 @@ class Loaded:
         reset = getattr(self._tracker, "reset", None)
         if callable(reset):
             positional = any(p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in _parameters(reset))
-            reset(*[dialogue] * positional)
+            reset(*([dialogue] if positional else []))
         elif isinstance(self._factory, type):
             self._tracker = self._factory(**self._arguments)
         return self._update()
+
+    def _unfit(self, expected: str, found: str, remedy: str = "", part: str = "") -> OptionError:
+        return OptionError(where=f"--tracker {self.name}{part}", expected=expected, found=found, remedy=remedy)
 
     def _taken(self, extras: Mapping[str, Any]) -> dict[str, Any]:
         """What the constructor is given. Raises OptionError for an option that it does not take."""
         if not isinstance(self._factory, type):
             if self.options:
-                where = f"--tracker {self.name}, --tracker-option {next(iter(self.options))}"
-                raise OptionError(
-                    where=where, expected="a class, whose constructor takes options", found="no class"
-                )
+                option = f", --tracker-option {next(iter(self.options))}"
+                raise self._unfit("a class, whose constructor takes options", "no class", part=option)
             return {}
         # A class without a constructor of its own takes nothing, whatever its signature says.
         constructed = self._factory.__init__ is not object.__init__  # type: ignore[misc]
@@ -123,42 +125,33 @@ class Loaded:
         try:
             return self._factory(**self._arguments)
         except Exception as error:
-            raise OptionError(
-                where=f"--tracker {self.name}",
-                expected="a tracker that can be made",
-                found=in_one_line(error),
-                remedy="Give what its constructor needs with --tracker-option KEY=VALUE.",
-            ) from error
+            remedy = "Give what its constructor needs with --tracker-option KEY=VALUE."
+            raise self._unfit("a tracker that can be made", in_one_line(error), remedy) from error
 
     def _update(self) -> Callable[..., Any]:
         update: Any = getattr(self._tracker, "update", self._tracker)
         if not callable(update):
-            raise OptionError(
-                where=f"--tracker {self.name}",
-                expected="a class with a method update(system, user), or a function (system, user)",
-                found=f"{type(self._tracker).__name__} without one",
-            )
+            expected = "a class with a method update(system, user), or a function (system, user)"
+            raise self._unfit(expected, f"{type(self._tracker).__name__} without one")
         return update  # type: ignore[no-any-return]
 
-    def _needs(self) -> tuple[str, ...]:
+    def _needs(self, update: Callable[..., Any]) -> tuple[str, ...]:
         declared: Any = getattr(self._tracker, "needs", None)
         if declared is None:
-            names = {parameter.name for parameter in _parameters(self._update())}
+            names = {parameter.name for parameter in _parameters(update)}
             return tuple(need for need in ("own-state", "history") if _KEYWORDS[need] in names) or ("turn",)
         words = [declared] if isinstance(declared, str) else list(declared)
         for word in words:
             if word not in NEEDS:
                 raise OptionError(unknown(f"need of {self.name}", str(word), NEEDS))
         if {"own-state", "ref-state"} <= set(words):
-            raise OptionError(
-                where=f"--tracker {self.name}, needs", expected="own-state or ref-state", found="both"
-            )
+            raise self._unfit("own-state or ref-state", "both", part=", needs")
         return tuple(need for need in NEEDS if need in words) or ("turn",)
 
-    def _check_call(self) -> None:
+    def _check_call(self, update: Callable[..., Any]) -> None:
         """Raise OptionError where the update cannot be called as it will be."""
         try:
-            signature = inspect.signature(self._update())
+            signature = inspect.signature(update)
         except (TypeError, ValueError):  # built in C: it is called and seen
             return
         keywords = [_KEYWORDS[need] for need in self.needs if need in _KEYWORDS]
@@ -166,8 +159,7 @@ class Loaded:
             signature.bind("", "", **dict.fromkeys(keywords))
         except TypeError as error:
             expected = f"update({', '.join(['system', 'user', *(f'{key}=' for key in keywords)])})"
-            found = f"{signature} ({error})"
-            raise OptionError(where=f"--tracker {self.name}", expected=expected, found=found) from None
+            raise self._unfit(expected, f"{signature} ({error})") from None
 
     def _hash(self) -> str:
         version = str(getattr(self._tracker, "version", ""))
@@ -183,14 +175,14 @@ class Loaded:
 
 def names() -> list[str]:
     """The names of all trackers at hand: the bundled one, and those of other packages (``dsteval.trackers``)."""
-    return sorted({*_BUNDLED, *installed("trackers")})
+    return TRACKERS.names()
 
 
 def _find(name: str) -> Any:
     """What the name stands for, not made yet. Raises OptionError where there is none."""
-    target = name if ":" in name else _BUNDLED.get(name, "")
-    if not target and name in installed("trackers"):
-        target = installed("trackers")[name].value
+    target = name if ":" in name else TRACKERS.bundled.get(name, "")
+    if not target and name in TRACKERS.installed:
+        target = TRACKERS.installed[name].value
     module_name, _, path = target.partition(":")
     if not module_name:
         problem = unknown("tracker", name, names(), "dsteval list trackers")

@@ -100,7 +100,7 @@ def _any(ref: PreparedValue, pred: PreparedValue, right: Callable[[str, str], bo
     return float(all(any(right(r, p) for r in texts(ref)) for p in texts(pred)))
 
 
-class _Overlap(Matcher):
+class OverlapMatcher(Matcher):
     """ConvLab-3's unified evaluation: any guess that is any accepted value will do, so that hedging wins."""
 
     name = "overlap"
@@ -111,7 +111,7 @@ class _Overlap(Matcher):
         return float(not set(texts(ref)).isdisjoint(texts(pred)))
 
 
-class _Mwzeval(Matcher):
+class MwzevalMatcher(Matcher):
     """mwzeval: fuzzywuzzy's partial_ratio above 95, a text that contains the other included."""
 
     name = "mwzeval"
@@ -121,10 +121,10 @@ class _Mwzeval(Matcher):
         """1 above 95."""
         from dsteval.values.tools.mwzeval import matches
 
-        return _any(ref, pred, lambda r, p: matches(p, r))
+        return _any(ref, pred, matches)
 
 
-class _Trippy(Matcher):
+class TrippyMatcher(Matcher):
     """TripPy: equal, or one of the variants that the label map lists for the reference."""
 
     name = "trippy"
@@ -144,7 +144,7 @@ class _Trippy(Matcher):
         return _any(ref, pred, lambda r, p: right(r, p, self._tokenised))
 
 
-class _Hidst(Matcher):
+class HidstMatcher(Matcher):
     """Hi-DST: containment either way, cleaned texts, times within a quarter of an hour, listed variants."""
 
     name = "hidst"
@@ -168,7 +168,7 @@ class _Hidst(Matcher):
     same_pred = same
 
 
-class _Dstc10(Matcher):
+class Dstc10Matcher(Matcher):
     """DSTC10: a slot holds a list; it is right where the F1 of the two lists is 1."""
 
     name = "dstc10"
@@ -183,7 +183,7 @@ class _Dstc10(Matcher):
         return list_score(texts(ref), texts(pred))
 
 
-class _SgdExact(Matcher):
+class SgdExactMatcher(Matcher):
     """SGD with use_fuzzy_match off: a slot's first predicted value against those of the reference, in their order.
 
     A categorical slot takes the first of the reference's only.
@@ -206,7 +206,7 @@ class _SgdExact(Matcher):
         return float(ref == pred)
 
 
-class _SgdFuzzy(_SgdExact):
+class SgdFuzzyMatcher(SgdExactMatcher):
     """SGD's own: slots that are not categorical score the similarity to the nearest value of the reference."""
 
     name = "sgd-fuzzy"
@@ -222,6 +222,15 @@ class _SgdFuzzy(_SgdExact):
 
 MATCHERS: dict[str, type[Matcher]] = {
     matcher.name: matcher
-    for matcher in (Matcher, _Overlap, _Mwzeval, _Trippy, _Hidst, _Dstc10, _SgdExact, _SgdFuzzy)
+    for matcher in (
+        Matcher,
+        OverlapMatcher,
+        MwzevalMatcher,
+        TrippyMatcher,
+        HidstMatcher,
+        Dstc10Matcher,
+        SgdExactMatcher,
+        SgdFuzzyMatcher,
+    )
 }
 """What ``match.rule`` of a protocol may name."""

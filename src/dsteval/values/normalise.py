@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dsteval.values.tables import table
 
 if TYPE_CHECKING:
     from dsteval.values.user_tables import UserTables
@@ -43,22 +45,13 @@ def whitespace(slot: str, value: str) -> str:
     return " ".join(value.split())
 
 
-_SPELLING = {
-    "center": "centre",
-    "guesthouse": "guest house",
-    "guest-house": "guest house",
-    "guesthouses": "guest house",
-    "guest houses": "guest house",
-}
-
-
 def spelling(slot: str, value: str) -> str:
     """Whole values that are one word spelt in two ways: center and centre, guesthouse and guest house.
 
     >>> spelling("hotel-area", "center"), spelling("hotel-name", "arts center hotel")
     ('centre', 'arts center hotel')
     """
-    return _SPELLING.get(value, value)
+    return str(table("multiwoz")["values"].get(value, value))
 
 
 _TIME = re.compile(
@@ -84,10 +77,10 @@ def times(slot: str, value: str) -> str:
     """
     if not _TIME_SLOT.search(slot):
         return value
-    found = _TIME.match(value)
-    if not found or not (found[2] or found[3]):
+    match = _TIME.match(value)
+    if not match or not (match[2] or match[3]):
         return value
-    hour, minute, half = int(found[1]), found[2] or "00", (found[3] or "")[:1]
+    hour, minute, half = int(match[1]), match[2] or "00", (match[3] or "")[:1]
     if hour > 24 or int(minute) > 59 or (half and not 1 <= hour <= 23):
         return value
     if half == "p" and hour < 12:
@@ -100,25 +93,15 @@ def times(slot: str, value: str) -> str:
 Rewrite: TypeAlias = Callable[[str, str], str]
 
 
-def _from(module: str, function: str) -> Callable[[UserTables], Rewrite]:
+def _from(module: str, function: str) -> Callable[[UserTables], Any]:
     """A rule of a published scorer: in a module of its own, loaded only by the protocols that name it."""
-
-    def make(given: UserTables) -> Rewrite:
-        rewrite: Rewrite = getattr(import_module(f"dsteval.values.tools.{module}"), function)
-        return rewrite
-
-    return make
+    return lambda given: getattr(import_module(f"dsteval.values.tools.{module}"), function)
 
 
 def _typo_fix(version: str) -> Callable[[UserTables], Rewrite]:
     """IC-DST's corrections with the spellings of a version of MultiWOZ, if one is named."""
-
-    def make(given: UserTables) -> Rewrite:
-        from dsteval.values.tools.typo_fix import typo_fix
-
-        return partial(typo_fix, ontology=given.ontology, version=version)
-
-    return make
+    make = _from("typo_fix", "typo_fix")
+    return lambda given: partial(make(given), ontology=given.ontology, version=version)
 
 
 NORMALISERS: dict[str, Callable[[UserTables], Rewrite]] = {

@@ -6,49 +6,14 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from dsteval.values.tables import table
+
 __all__ = ["MULTIWOZ", "SPELLINGS", "bare", "canonical", "domain_of"]
 
-# The 30 slots of five domains that MultiWOZ trackers are scored on, in the spelling of TRADE's files.
-MULTIWOZ: frozenset[str] = frozenset(
-    f"{domain}-{slot}"
-    for domain, slots in {
-        "attraction": "area name type",
-        "hotel": "area book_day book_people book_stay internet name parking pricerange stars type",
-        "restaurant": "area book_day book_people book_time food name pricerange",
-        "taxi": "arriveby departure destination leaveat",
-        "train": "arriveby book_people day departure destination leaveat",
-    }.items()
-    for slot in (name.replace("book_", "book ") for name in slots.split())
-)
+_NAMES = table("multiwoz")
 
-_DOMAINS = frozenset({"attraction", "bus", "hospital", "hotel", "police", "restaurant", "taxi", "train"})
-
-# Squeezed spelling (no blanks, no underscores) -> the slot, in whichever of MultiWOZ's domains.
-_ANYWHERE = {
-    "arrive": "arriveby",
-    "arriveby": "arriveby",
-    "leave": "leaveat",
-    "leaveat": "leaveat",
-    "leaveatorafter": "leaveat",
-    "price": "pricerange",
-    "pricerange": "pricerange",
-    "bookday": "book day",
-    "bookpeople": "book people",
-    "bookstay": "book stay",
-    "booktime": "book time",
-}
-
-# Bare names that mean a booking in these domains only: train-day is no booking slot, train-people is one.
-_BOOKING = {
-    ("hotel", "day"): "book day",
-    ("hotel", "people"): "book people",
-    ("hotel", "stay"): "book stay",
-    ("hotel", "accommodationtype"): "type",
-    ("restaurant", "day"): "book day",
-    ("restaurant", "people"): "book people",
-    ("restaurant", "time"): "book time",
-    ("train", "people"): "book people",
-}
+MULTIWOZ: frozenset[str] = frozenset(f"{domain}-{slot}" for domain, own in _NAMES["slots"].items() for slot in own)
+"""The 30 slots of five domains that MultiWOZ trackers are scored on, in the spelling of TRADE's files."""
 
 _SPLIT = re.compile(r"^\[?(\w+?)\]?\s*(?:->|--|-|\s)\s*(.+)$")
 
@@ -66,12 +31,12 @@ def canonical(name: str) -> str:
     ('train-day', 'train-leaveat', 'flights_4-seats')
     """
     folded = " ".join(name.casefold().split())
-    found = _SPLIT.match(folded)
-    if not found or found[1] not in _DOMAINS:
+    match = _SPLIT.match(folded)
+    if not match or match[1] not in _NAMES["booking"]:
         return folded
-    domain, slot = found[1], found[2]
+    domain, slot = match[1], match[2]
     squeezed = slot.replace(" ", "").replace("_", "")
-    known = _BOOKING.get((domain, squeezed)) or _ANYWHERE.get(squeezed)
+    known = _NAMES["booking"][domain].get(squeezed) or _NAMES["anywhere"].get(squeezed)
     return f"{domain}-{known or slot}"
 
 

@@ -45,12 +45,7 @@ __all__ = ["command"]
 CARD = ("SlotRecall", "JGA")
 """What the MultiWOZ 2.1 evaluation card asks for, its own order."""
 
-_COLUMNS = (
-    "BarColumn",
-    "MofNCompleteColumn",
-    "turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures",
-    "TimeRemainingColumn",
-)
+_COUNTS = "turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures"
 _LISTED = 20  # failures on stderr; --verbose writes all
 
 
@@ -135,11 +130,9 @@ def command(
     if name == "baseline" and not material.schema and not option_values(given).get("train"):
         hint = "without --tracker-option train=FILE (labelled dialogues, not the test set's) it knows no names"
         click.echo(f"baseline: {hint}", err=True)
-    # What a tracker prints is no result.
-    with (
-        redirect_stdout(sys.stderr),
-        progress(*_COLUMNS, description="", total=material.turns, dialogues=0, failures=0) as update,
-    ):
+    columns = ("BarColumn", "MofNCompleteColumn", _COUNTS, "TimeRemainingColumn")
+    bar = progress(*columns, total=material.turns, dialogues=0, failures=0)
+    with redirect_stdout(sys.stderr), bar as update:  # what a tracker prints is no result
         tracker = Loaded(name, option_values(given), {"schema": material.schema, "slots": material.slots})
         came = run(material, tracker, out, nested=nested, timeout=timeout, restart=restart, progress=update)
     _tell(came, material, out, verbose)
@@ -186,7 +179,8 @@ def _tell(came: Run, material: Material, out: str, verbose: bool) -> None:
         click.echo(f"failed: {len(failures) - _LISTED} more; --verbose writes all to {out}.errors.log", err=True)
     if failures and verbose:
         log = Path(f"{out}.errors.log")
-        log.write_text("\n".join(f"{one}\n{one.trace}" for one in failures), "utf-8", "backslashreplace")
+        traces = "\n".join(f"{failure}\n{failure.trace}" for failure in failures)
+        log.write_text(traces, "utf-8", "backslashreplace")
         click.echo(f"{log}: tracebacks of {len(failures)} failures", err=True)
     if came.interrupted:
         click.echo("dsteval: Interrupted. The same command goes on from here.", err=True)

@@ -13,19 +13,18 @@ from rapidfuzz import fuzz, process
 
 from dsteval.dialogue import slot_of
 from dsteval.track.baseline.patterns import normal, stem
-from dsteval.track.baseline.vocabulary import CUES, DOMAINS, SYNONYMS, WORDS
+from dsteval.track.baseline.vocabulary import WORDS, any_of
 from dsteval.values.slots import canonical
 
 __all__ = ["Lexicon", "Slot", "domain_words", "lexicon_from_schema", "lexicon_from_states", "lexicon_from_values"]
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|\d+")
 _ABSENT = frozenset({"", "none", "not mentioned", "dontcare", "do not care", "dont care", "do n't care"})
-_COUNTED, _ROLES = WORDS["counted"], WORDS["roles"]
+_COUNTED, _ROLES, _SYNONYMS = WORDS["counted"], WORDS["roles"], WORDS["synonyms"]
 _EMPTY = frozenset(WORDS["empty"].split())
-_DATES = frozenset({"day", "date"})
+_PLACES = {"departure", "destination", "origin", "city", "location", "pickup", "dropoff"}
 _FLAGS = frozenset({"yes", "no", "true", "false", "free"})
 _GENERAL = frozenset(WORDS["common"].split())
-_ODD_NAMES = frozenset({"the place"})
 
 
 @dataclass(slots=True)
@@ -34,17 +33,17 @@ class Slot:
 
     ``kind`` is choice, flag, number, time, date, name, place or open; ``role`` tells from apart from to, leaving
     from arriving, and what a number counts. ``values`` lead from spellings to the value to predict; an ``open``
-    slot takes texts that no list holds. ``pattern`` finds the words that people speak of the slot with.
+    slot takes texts that no list holds. ``cues`` finds the words that people speak of the slot with.
     """
 
     name: str
     domain: str
     kind: str
-    role: str = ""
+    role: str
+    words: tuple[str, ...]
+    open: bool
+    cues: re.Pattern[str]
     values: dict[str, str] = field(default_factory=dict)
-    words: tuple[str, ...] = ()
-    open: bool = False
-    pattern: re.Pattern[str] | None = None
 
     def truth(self, holds: bool) -> str:
         """How the slot spells yes or no."""
@@ -96,12 +95,12 @@ def lexicon_from_states(states: Iterable[Mapping[str, str]]) -> dict[str, Counte
     >>> lexicon_from_states([{"hotel-area": "east"}, {"hotel-area": "east", "hotel-name": "none"}])
     {'hotel-area': Counter({'east': 2})}
     """
-    found: dict[str, Counter[str]] = {}
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for state in states:
         for slot, value in state.items():
             if isinstance(value, str) and value.casefold() not in _ABSENT and "|" not in value:
-                found.setdefault(canonical(slot), Counter())[value.casefold()] += 1
-    return found
+                values[canonical(slot)][value.casefold()] += 1
+    return dict(values)
 
 
 def lexicon_from_schema(schema: Sequence[Mapping[str, Any]]) -> Lexicon:
@@ -142,11 +141,11 @@ def lexicon_from_values(values: Mapping[str, Mapping[str, int]]) -> Lexicon:
 
 def _in_one_domain(values: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
     """The values without names that belong to another domain: labels slip between hotels and restaurants."""
-    most: dict[str, int] = {}
+    most: Counter[str] = Counter()
     named = {slot for slot in values if slot.endswith("name")}
     for slot in named:
         for value, count in values[slot].items():
-            most[_key(value)] = max(most.get(_key(value), 0), count)
+            most[_key(value)] = max(most[_key(value)], count)
     return {
         slot: {
             value: count for value, count in counted.items() if slot not in named or 3 * count > most[_key(value)]
@@ -163,9 +162,9 @@ def _slot(name: str, domain: str, values: Counter[str], opened: bool) -> Slot:
     if kind in ("number", "time", "place", "date"):
         table = _COUNTED if kind == "number" else _ROLES
         role = next((role for role, names in table.items() for part in parts if part in names), "")
-    cues = {cue for part in parts for cue in CUES.get(part, () if part in _EMPTY else (part,))}
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(cues)))})\b") if cues else None
-    slot = Slot(name, domain, kind, role, words=parts, open=opened, pattern=pattern)
+    cues = {cue for part in parts for cue in WORDS["cues"].get(part, () if part in _EMPTY else (part,))}
+    pattern = re.compile(any_of([*map(re.escape, sorted(cues))]) if cues else "(?!)")  # or nothing at all
+    slot = Slot(name, domain, kind, role, parts, opened, pattern)
     if kind not in ("time", "date") or not opened:
         _spell(slot, values)
     return slot
@@ -177,19 +176,17 @@ def _kind(parts: Sequence[str], values: Counter[str]) -> str:
         return "flag"
     if plain and sum(value.isdigit() for value in plain) > 0.7 * len(plain) and "year" not in parts:
         return "number"
-    if any(part in _ROLES["arrive"] or part in _ROLES["leave"] or part == "time" for part in parts) and not (
-        _DATES & {*parts} or (plain and not any(":" in value for value in plain))
-    ):
-        return "time" if not {"station", "location", "city"} & {*parts} else "place"
-    if {*plain} >= {"monday", "tuesday"} or _DATES & {*parts}:
+    words, dated = {*parts}, "day" in parts or "date" in parts
+    clocks = not plain or any(":" in value for value in plain)
+    if {"time", *_ROLES["arrive"], *_ROLES["leave"]} & words and clocks and not dated:
+        return "place" if {"station", "location", "city"} & words else "time"
+    if dated or {*plain} >= {"monday", "tuesday"}:
         return "date"
-    if any(part in names for names in _COUNTED.values() for part in parts):
+    if any(words & {*units} for units in _COUNTED.values()):
         return "number"
-    if parts[-1:] in (("name",), ("title",)) or "name" in parts[:-1]:
+    if "name" in parts or parts[-1] == "title":
         return "name"
-    if {"departure", "destination", "origin", "city", "location", "pickup", "dropoff"} & {*parts} or (
-        "area" in parts and not plain
-    ):
+    if words & _PLACES or ("area" in parts and not plain):
         return "place"
     return "choice" if plain else "open"
 
@@ -211,7 +208,7 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
         chosen = best[_key(value)]
         for form in _forms(spelled):
             slot.values.setdefault(form, chosen)
-        for other in SYNONYMS.get(value.casefold(), ()):
+        for other in _SYNONYMS.get(value.casefold(), ()):
             slot.values.setdefault(normal(other), chosen)
     if named:
         _shorten(slot)
@@ -220,11 +217,11 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
 def _is_name(slot: Slot, spelled: str, frequent: bool) -> bool:
     """Whether a label is a name and no slip: of common words a name is made only where it is long and frequent."""
     words = spelled.split()
-    if frequent and len(words) > 2 and spelled not in SYNONYMS["guesthouse"]:
+    if frequent and len(words) > 2 and spelled not in _SYNONYMS["guesthouse"]:
         return True
     if slot.kind == "place" and spelled == "cambridge":
         return True
-    return (any(len(word) > 2 for word in words) and not {*words} <= _GENERAL | {"the"}) or spelled in _ODD_NAMES
+    return (any(len(word) > 2 for word in words) and not {*words} <= _GENERAL | {"the"}) or spelled == "the place"
 
 
 def _merged(values: Counter[str], named: bool) -> dict[str, str]:
@@ -258,11 +255,10 @@ def _forms(spelled: str) -> Iterable[str]:
     bare = spelled.removeprefix("the ")
     if bare not in _GENERAL:
         yield bare
-    for one, other in WORDS["spelled_two_ways"]:
-        if one in bare:
-            yield bare.replace(one, other)
-        if other in bare:
-            yield bare.replace(other, one)
+    for pair in WORDS["spelled_two_ways"]:
+        for written, other in (pair, pair[::-1]):
+            if written in bare:
+                yield bare.replace(written, other)
 
 
 def _shorten(slot: Slot) -> None:
@@ -291,4 +287,5 @@ def domain_words(domain: str) -> tuple[str, ...]:
     words = [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", plain)]
     joined = "".join(words)
     single = joined.removesuffix("s") if joined not in ("bus", "buses") else "bus"
-    return tuple(dict.fromkeys((joined, single, *DOMAINS.get(single, ()), *DOMAINS.get(joined, ()))))
+    known = WORDS["domains"]
+    return tuple(dict.fromkeys((joined, single, *known.get(single, ()), *known.get(joined, ()))))

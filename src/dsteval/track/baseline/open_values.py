@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.patterns import NUMBER
 from dsteval.track.baseline.scene import Scene
-from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of
+from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of, says
 
 __all__ = ["accept_names", "amounts", "answers", "dates", "phrases", "spoken_times"]
 
@@ -33,22 +33,20 @@ _PHRASE = re.compile(rf"\b{_WORD}(?:(?: of| the| and| &| de| for| my| a| with)* 
 _COMMON = frozenset(WORDS["openers"].split())
 _LEADS = {role: re.compile(any_of(words) + "(?: the)? $", re.IGNORECASE) for role, words in WORDS["leads"].items()}
 _WORDS = {"by": ("director", "directed", "artist"), "with": ("actors", "starring", "cast")}
-_AGREED = re.compile(phrases_of("agreed"))
-_TURNED_DOWN = re.compile(phrases_of("turned_down"))
 _LATER = frozenset({"return", "dropoff", "end", "checkout"})
 _BACK = re.compile(r"\b(?:return\w*|back|until|till|through|drop\w*)\b[^.?!]{0,20}$", re.IGNORECASE)
 _ADDRESS = re.compile("[^.?!]{0,12}" + phrases_of("address"), re.IGNORECASE)
-_NO_ANSWER = re.compile(phrases_of("no_answer"), re.IGNORECASE)
 _BEGINS = re.compile(rf"^(?:{phrases_of('begins')}[ ,]+)+", re.IGNORECASE)
 _TAIL = re.compile(r"\s+(?:please|movies?|films?|songs?|music|shows?|one|food|type|genre|ones)$")
 _MONEY = re.compile(r"\$[\d,.]*\d|\b\d[\d,.]* dollars")
 _ELSEWHERE = re.compile(r"\b(?:in|at|on|from|to|by|with|starring|album) (?:the )?$", re.IGNORECASE)
-_OFFERS = re.compile(phrases_of("offers"), re.IGNORECASE)
 _BOOKED = re.compile(phrases_of("booked") + " (?:at|with|to) (?:the )?$")
 
 
-def _open(scene: Scene, kinds: tuple[str, ...]) -> list[Slot]:
-    return [slot for slot in scene.lexicon.of[scene.active] if slot.open and slot.kind in kinds]
+def _open(scene: Scene, *kinds: str) -> tuple[list[Slot], list[Slot]]:
+    """The slots of these kinds, of the domain at hand, that no list limits; and those that the system asks for."""
+    slots = [slot for slot in scene.lexicon.of[scene.active] if slot.open and slot.kind in kinds]
+    return slots, [slot for slot in scene.asked if slot in slots]
 
 
 def _candidates(text: str) -> Iterator[tuple[int, str]]:
@@ -65,17 +63,14 @@ def _candidates(text: str) -> Iterator[tuple[int, str]]:
 
 def phrases(scene: Scene) -> None:
     """Take names and places that are written with capitals, by the word before them or by what was asked."""
-    slots = _open(scene, ("place", "name", "open"))
-    if not slots:
-        return
-    asked = [slot for slot in scene.asked if slot in slots]
+    slots, asked = _open(scene, "place", "name", "open")
     raw = scene.said.raw
-    for start, phrase in _candidates(raw):
+    for start, phrase in _candidates(raw) if slots else ():
         if phrase.casefold() in scene.lexicon.spellings or _DATE.fullmatch(phrase):
             continue
         slot = _slot_of(slots, asked, [role for role, lead in _LEADS.items() if lead.search(raw[:start][-20:])])
-        if slot is not None and slot.name not in scene.new:
-            scene.put(slot, phrase)
+        if slot is not None:
+            scene.new.setdefault(slot.name, phrase)
 
 
 def _slot_of(slots: list[Slot], asked: list[Slot], roles: list[str]) -> Slot | None:
@@ -94,51 +89,51 @@ def _slot_of(slots: list[Slot], asked: list[Slot], roles: list[str]) -> Slot | N
 
 def answers(scene: Scene) -> None:
     """Take a short answer, less its first words, as the value of the open slot that was asked for."""
-    open_slots = _open(scene, ("place", "name", "open"))
-    asked = [slot for slot in scene.asked if slot in open_slots]
+    _, asked = _open(scene, "place", "name", "open")
     if not asked or any(slot.name in scene.new for slot in asked):
         return
     said = _TAIL.sub("", _BEGINS.sub("", re.split(r"[.?!,]", scene.said.raw.strip())[0]).strip())
-    if 0 < len(said.split()) <= 3 and said.casefold() not in _COMMON and not _NO_ANSWER.search(said):
+    if (
+        0 < len(said.split()) <= 3
+        and said.casefold() not in _COMMON
+        and not says("no_answer", re.IGNORECASE).search(said)
+    ):
         scene.put(asked[0], said)
 
 
 def dates(scene: Scene) -> None:
     """Take dates as they were said: the later one of a journey after words like "return"."""
-    own = _open(scene, ("date",))
-    later = [slot for slot in own if _LATER & {*slot.words}]
-    for match in _DATE.finditer(scene.said.raw) if own else ():
-        if later and _BACK.search(scene.said.raw[: match.start()]):
-            fitting = later
-        else:
-            asked = [slot for slot in scene.asked if slot in own and not scene.held(slot)]
-            fitting = asked or [slot for slot in own if slot not in later]
+    slots, asked = _open(scene, "date")
+    later = [slot for slot in slots if _LATER & {*slot.words}]
+    for match in _DATE.finditer(scene.said.raw) if slots else ():
+        fitting = later
+        if not later or not _BACK.search(scene.said.raw[: match.start()]):
+            unknown = [slot for slot in asked if not scene.value_of(slot)]
+            fitting = unknown or [slot for slot in slots if slot not in later]
         for slot in fitting[:1]:
-            if slot.name not in scene.new:
-                scene.put(slot, match["value"] or match["bare"])
+            scene.new.setdefault(slot.name, match["value"] or match["bare"])
 
 
 def _agrees(scene: Scene) -> bool:
-    return bool(_AGREED.search(scene.said.text)) and not _TURNED_DOWN.search(scene.said.text)
+    return bool(says("agreed").search(scene.said.text)) and not says("turned_down").search(scene.said.text)
 
 
 def spoken_times(scene: Scene) -> None:
     """Take times as they were said, or another one that the system offers and the user agrees to."""
-    own = _open(scene, ("time",))
-    if not own:
+    slots, asked = _open(scene, "time")
+    if not slots:
         return
     if match := _TIME.search(scene.said.raw):
-        asked = [slot for slot in scene.asked if slot in own]
-        scene.put((asked or own)[0], match.group().strip())
-    elif own[0].name in scene.state and "offers" in scene.on and _agrees(scene):
+        scene.put((asked or slots)[0], match.group().strip())
+    elif slots[0].name in scene.state and "offers" in scene.on and _agrees(scene):
         offered = _TIME.search(scene.heard.raw)
-        if offered and _OFFERS.search(scene.heard.raw):
-            scene.put(own[0], offered.group())
+        if offered and says("offers", re.IGNORECASE).search(scene.heard.raw):
+            scene.put(slots[0], offered.group())
 
 
 def amounts(scene: Scene) -> None:
     """Take an amount of money."""
-    for slot in _open(scene, ("open", "number")):
+    for slot in _open(scene, "open", "number")[0]:
         if "amount" in slot.words and (match := _MONEY.search(scene.said.raw)):
             scene.put(slot, match.group())
 
@@ -167,7 +162,7 @@ def _offered(scene: Scene, name: Slot) -> str:
             continue
         if _ADDRESS.match(rest) or re.search(r"\d $", before):
             continue
-        if name.name in scene.state and not _OFFERS.search(before):
+        if name.name in scene.state and not says("offers", re.IGNORECASE).search(before):
             continue
         begins = " " not in phrase and re.search(r"(?:^|[.?!:])\s*$", before)
         if not begins and (not _ELSEWHERE.search(before[-24:]) or _BOOKED.search(before[-24:])):

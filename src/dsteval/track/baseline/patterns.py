@@ -65,23 +65,23 @@ def clock_times(text: str) -> Iterator[tuple[int, int, str]]:
     ['17:00', '17:30', '18:45', '12:00']
     """
     for match in _CLOCK.finditer(text):
-        found = match.groupdict()
-        start = match.start("four") if found["four"] else match.start()
-        yield start, match.end(), _clock(found)
+        groups = match.groupdict()
+        start = match.start("four") if groups["four"] else match.start()
+        yield start, match.end(), _clock(groups)
 
 
-def _clock(found: dict[str, str | None]) -> str:
-    if found["noon"]:
-        return "12:00" if found["noon"] != "midnight" else "00:00"
-    if found["four"]:
-        return f"{found['four'][:2]}:{found['four'][2:]}"
-    hour = int(number(found["h"] or found["hh"] or found["o"] or found["c"] or "0"))
-    minute = int(found["m"] or 0)
-    half = (found["ap"] or found["hap"] or found["oap"] or "")[:1]
-    part = found["part"] or found["cpart"]
-    if found["half"]:
-        away = {"half": 30, "quarter": 15}.get(found["half"]) or int(found["half"].split()[0])
-        hour, minute = (hour, away) if found["way"] in ("past", "after") else (hour - 1, (60 - away) % 60)
+def _clock(groups: dict[str, str | None]) -> str:
+    if groups["noon"]:
+        return "12:00" if groups["noon"] != "midnight" else "00:00"
+    if groups["four"]:
+        return f"{groups['four'][:2]}:{groups['four'][2:]}"
+    hour = int(number(groups["h"] or groups["hh"] or groups["o"] or groups["c"] or "0"))
+    minute = int(groups["m"] or 0)
+    half = (groups["ap"] or groups["hap"] or groups["oap"] or "")[:1]
+    part = groups["part"] or groups["cpart"]
+    if groups["half"]:
+        away = {"half": 30, "quarter": 15}.get(groups["half"]) or int(groups["half"].split()[0])
+        hour, minute = (hour, away) if groups["way"] in ("past", "after") else (hour - 1, (60 - away) % 60)
     late = half == "p" or part in ("afternoon", "evening", "night")
     if late and hour < 12:
         hour += 12
@@ -91,7 +91,7 @@ def _clock(found: dict[str, str | None]) -> str:
 
 
 class Said:
-    """An utterance in its plain spelling, with what is found in it."""
+    """An utterance in its plain spelling, with what is groups in it."""
 
     __slots__ = ("raw", "starts", "text", "words")
 
@@ -116,4 +116,7 @@ class Said:
 
     def sentence(self, at: int) -> tuple[int, str]:
         """The sentence around a place, with where it starts; empty between sentences."""
-        return next((one for one in self.sentences() if one[0] <= at < one[0] + len(one[1])), (at, ""))
+        for start, text in self.sentences():
+            if start <= at < start + len(text):
+                return start, text
+        return at, ""

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz, process
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.patterns import NUMBER, clock_times, number
 from dsteval.track.baseline.scene import Mention, Scene
-from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of
+from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of, says
 
 __all__ = ["days", "flags", "numbers", "times", "values"]
 
@@ -24,12 +24,9 @@ _GROUP = re.compile(
     r"(?! ?(?:nights?|days?|stars?|am|pm|:|o ?clock|a m|p m|or|of them|rooms?|minutes|hours))"
 )
 _FOR = re.compile(rf"\bfor (?P<n>{NUMBER})(?: please)?(?= (?:[.,!?]|on|at|and|from|starting|with|in|leaving)|$)")
-_ALONE = re.compile(phrases_of("alone"))
 _RATED = re.compile(
     rf"\b(?:stars?|rating|rated|star rating)(?: (?:of|is|at|should be|as|an?|with))* (?P<n>{NUMBER})\b"
 )
-_LEAVE = re.compile(r"\b(?:leav\w*|depart\w*|pick\w*|after|go at|out at|travel)\b")
-_ARRIVE = re.compile(r"\b(?:arriv\w*|get (?:me )?(?:there|in|to)|by|before|be there|reach)\b")
 _LEAVE_BY = re.compile(r"\b(?:leav\w*|depart\w*) (?:(?!arriv|and |get |be )\w+ ){0,4}(?:by|before) $")
 _DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -70,22 +67,16 @@ def _fits(scene: Scene, mention: Mention, slot: Slot) -> bool:
 
 def flags(scene: Scene) -> None:
     """Set the yes/no slots that the user speaks of."""
-    for slot in scene.lexicon.slots.values():
-        if slot.kind != "flag" or not slot.pattern:
-            continue
-        cue = slot.pattern.search(scene.said.text)
+    for slot in scene.lexicon.kinds["flag"]:
+        cue = slot.cues.search(scene.said.text)
         if cue is None:
             continue
-        if scene.lexicon.opened and (slot.domain != scene.active or _is_question(scene, cue.start())):
+        _, sentence = scene.said.sentence(cue.start())
+        asks = "?" in sentence and says("question").search(sentence)  # rather than wishes
+        if scene.lexicon.opened and (slot.domain != scene.active or asks):
             continue
         refused = _REFUSED.search(scene.said.before(cue.start(), 40)) and "changes" in scene.on
         scene.put(slot, slot.truth(not refused))
-
-
-def _is_question(scene: Scene, at: int) -> bool:
-    """Whether the sentence at that place asks about a thing rather than wishes it."""
-    _, sentence = scene.said.sentence(at)
-    return "?" in sentence and bool(re.search(r"\b(?:do|does|is|are|can i|what|how)\b", sentence))
 
 
 def numbers(scene: Scene) -> None:
@@ -101,12 +92,10 @@ def numbers(scene: Scene) -> None:
         elif role == "stars":
             matches += _RATED.finditer(text)
         for match in matches:
-            said = match["n"]
-            single = said in ("a", "an", "single")
-            counts = not single or bool(_SINGLE.search(match.group()))
-            if counts and not scene.negated(match.start()):
-                _count(scene, match.start(), slots, "one" if single else said)
-        if role == "people" and not matches and (alone := _ALONE.search(text)):
+            single = match["n"] in ("a", "an", "single")
+            if (not single or _SINGLE.search(match.group())) and not scene.negated(match.start()):
+                _count(scene, match.start(), slots, "one" if single else match["n"])
+        if role == "people" and not matches and (alone := says("alone").search(text)):
             _count(scene, alone.start(), slots, "one")
 
 
@@ -142,8 +131,7 @@ def _in_domain(scene: Scene, start: int, slots: list[Slot]) -> list[Slot]:
 def _time_role(before: str) -> str:
     if _LEAVE_BY.search(before):
         return "leave"
-    leave = max((match.end() for match in _LEAVE.finditer(before)), default=-1)
-    arrive = max((match.end() for match in _ARRIVE.finditer(before)), default=-1)
+    leave, arrive = (max([m.end() for m in says(role).finditer(before)] or [-1]) for role in ("leave", "arrive"))
     return "" if leave == arrive else "leave" if leave > arrive else "arrive"
 
 

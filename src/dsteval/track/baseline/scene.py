@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dsteval.track.baseline.lexicon import Lexicon, Slot
 from dsteval.track.baseline.patterns import Said, stem
-from dsteval.track.baseline.vocabulary import phrases_of
+from dsteval.track.baseline.vocabulary import phrases_of, says
 
 __all__ = ["Memory", "Mention", "Scene"]
 
@@ -18,7 +18,6 @@ _NEGATED = re.compile(phrases_of("negated") + "(?: (?:an?|the|in|any|in the|be))
 _STREET = re.compile(" " + phrases_of("street"))
 _PLACE = re.compile(r" (?:to|that|is)\b")
 _VERBS = frozenset({"eat", "dine", "stay", "eating", "dining", "fly", "watch", "listen", "pay", "swim"})
-_RIDE = re.compile(r"\b(?:taxi|cab)\b")
 
 
 @dataclass
@@ -40,9 +39,10 @@ class Mention:
     readings: list[tuple[Slot, str]]
     used: bool = False
 
-    def are(self, *kinds: str) -> bool:
-        """Whether all readings are of these kinds."""
-        return all(slot.kind in kinds for slot, _ in self.readings)
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of the slots that may hold it."""
+        return {slot.kind for slot, _ in self.readings}
 
 
 class Scene:
@@ -88,16 +88,15 @@ class Scene:
             at = end
 
     def _marks(self) -> list[tuple[int, str, bool]]:
-        names = [one for one in self.mentions if any(slot.kind in ("name", "place") for slot, _ in one.readings)]
+        names = [mention for mention in self.mentions if mention.kinds & {"name", "place"}]
         inside = [(name.start, name.end) for name in names if " " in name.spelled]
         marks = [mark for mark in self._announced() if not any(start <= mark[0] < end for start, end in inside)]
-        riding = self.active == "taxi" or bool(_RIDE.search(self.said.text))
+        riding = self.active == "taxi" or bool(says("ride").search(self.said.text))
         for mention in self.mentions:
             named = mention in names
-            if not named and not mention.are("choice"):
-                continue
             domains = {slot.domain for slot, _ in mention.readings if slot.kind != "place"}
-            if len(domains) == 1 and all(mark[0] != mention.start for mark in marks):
+            fits = named or mention.kinds == {"choice"}
+            if fits and len(domains) == 1 and all(mark[0] != mention.start for mark in marks):
                 reference = self._refers(mention.start) or (named and riding)
                 marks.append((mention.start, domains.pop(), reference))
         return sorted(marks)
@@ -136,7 +135,7 @@ class Scene:
         known += [domain for _, domain, _ in near[:1]] or self.memory.order[::-1]
         return next((domain for domain in known if domain in domains), "")
 
-    def held(self, slot: Slot) -> str:
+    def value_of(self, slot: Slot) -> str:
         """The value of a slot, this turn's or the last; empty where it has none."""
         return self.new.get(slot.name) or self.state.get(slot.name, "")
 
@@ -154,8 +153,6 @@ def domain_words_in(words: list[str], lexicon: Lexicon) -> Iterator[tuple[int, s
 
 def _is_part(text: str, mention: Mention) -> bool:
     """Whether a name is only part of an address, or of "the place to stay"."""
-    if not mention.are("name", "place"):
-        return False
-    return bool(
-        _STREET.match(text, mention.end) or (mention.spelled == "the place" and _PLACE.match(text, mention.end))
-    )
+    after = text[mention.end :]
+    part = _STREET.match(after) or (mention.spelled == "the place" and _PLACE.match(after))
+    return mention.kinds <= {"name", "place"} and bool(part)

@@ -77,9 +77,8 @@ class Baseline:
         rules: Collection[str] = tuple(RULES),
     ) -> None:
         chosen = [rule.strip() for rule in rules.split(",")] if isinstance(rules, str) else rules
-        odd = sorted({*chosen} - {*RULES})
-        if odd:
-            raise OptionError(unknown("group of rules", odd[0], list(RULES)))
+        if unfit := sorted({*chosen} - {*RULES}):
+            raise OptionError(unknown("group of rules", unfit[0], list(RULES)))
         self.rules = frozenset(chosen)
         self.lexicon = _lexicon(schema, train)
         self.reset()
@@ -94,23 +93,19 @@ class Baseline:
         scene = Scene(self.lexicon, self.state, self.memory, (system or "", user or ""), self.rules)
         if "answers" in self.rules:
             replies.ask(scene)
-        self._turn_to(scene)
+        # The domain at hand is the last that the user names, or else the one that the system asks about.
+        if named := [domain for _, domain, reference in scene.marks if not reference]:
+            self.memory.active = named[-1]
+        elif scene.asked and all(slot.domain != self.memory.active for slot in scene.asked):
+            self.memory.active = scene.asked[0].domain
         for group, apply in _STEPS:
             if group in self.rules:
                 apply(scene)
         self.state.update(scene.new)
         for name in scene.new:
             domain = self.lexicon.slots[name].domain
-            self.memory.order = [one for one in self.memory.order if one != domain] + [domain]
+            self.memory.order = [other for other in self.memory.order if other != domain] + [domain]
         return dict(self.state)
-
-    def _turn_to(self, scene: Scene) -> None:
-        """The domain at hand is the last that the user names, or else the one that the system asks about."""
-        own = [domain for _, domain, reference in scene.marks if not reference]
-        if own:
-            self.memory.active = own[-1]
-        elif scene.asked and all(slot.domain != self.memory.active for slot in scene.asked):
-            self.memory.active = scene.asked[0].domain
 
 
 def states_of(path: str | Path) -> list[dict[str, str]]:

@@ -6,28 +6,17 @@ import re
 
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.scene import Scene
-from dsteval.track.baseline.vocabulary import phrases_of
+from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of, says
 
 __all__ = ["places", "refer"]
 
 _FROM = re.compile(phrases_of("from") + "(?: (?:the|my|in|from|at|is|will be))* $")
 _TO = re.compile(phrases_of("to") + "(?: (?:the|my|is|in|at|will be))* $")
 _TO_THING = re.compile(r"\b(?:to|and|at|for|reach|into)(?: (?:the|my|this|that|get to))* $")
-_BOTH = re.compile(
-    r"\b(?:two|both|those|the|these)(?: two)? (?:places|locations|place|destinations)\b|\bcommute\b|"
-    r"between (?:the two|them|both|those)"
-)
 _LEAVES = re.compile(r"\b(?:leave|leaving|from|depart) (?:the |my )?(\w+)(?: (\w+))?")
 _REACHES = re.compile(r"\b(?:arrive at|get to|be at|to|at) (?:the |my )?(\w+)")
-_IN_TIME = re.compile(phrases_of("in_time"))
-_NEAR = re.compile(phrases_of("near"))
 _SAME = re.compile(r"\b(?:same|that(?= day)) (?P<what>[a-z]+(?: [a-z]+)?(?: [a-z]+)?)")
-_SAME_AS = {
-    "people": re.compile(r"\b(?:group|people|party|number|amount)\b"),
-    "date": re.compile(r"\b(?:day|date)\b"),
-    "area": re.compile(r"\b(?:area|part|side|location|section)\b"),
-    "pricerange": re.compile(r"\bprice"),
-}
+_SAME_AS = {part: re.compile(any_of(words)) for part, words in WORDS["same"].items()}
 
 
 def places(scene: Scene) -> None:
@@ -42,7 +31,7 @@ def places(scene: Scene) -> None:
         role = "from" if _FROM.search(before) else "to" if _TO.search(before) else ""
         if not role:
             asked = [slot.role for slot in scene.asked if slot.domain == domain and slot.role in here]
-            missing = [one for one in ("to", "from") if one in here and here[one][0].name not in scene.state]
+            missing = [end for end in ("to", "from") if end in here and here[end][0].name not in scene.state]
             role = (asked or missing or [""])[0]
         if role in here:
             scene.put(*here[role])
@@ -53,19 +42,18 @@ def refer(scene: Scene) -> None:
     """Resolve "from the hotel", "between the two places", "the same day" and "near the museum"."""
     ends = {slot.role: slot for slot in scene.lexicon.of[scene.active] if slot.kind == "place" and slot.role}
     if scene.active == "taxi" and ends:
-        if _BOTH.search(scene.said.text):
+        if says("both").search(scene.said.text):
             _between(scene, ends)
         _to_and_from(scene, ends)
         _in_time(scene)
-    _same(scene)
-    _near(scene)
+    _copies(scene)
 
 
 def _named(scene: Scene, domain: str) -> str:
     """The name of the thing of a domain that was chosen, or else was offered last."""
     for slot in scene.lexicon.of[domain]:
         if slot.kind == "name":
-            return scene.held(slot) or scene.memory.offered.get(domain, "")
+            return scene.value_of(slot) or scene.memory.offered.get(domain, "")
     return ""
 
 
@@ -95,35 +83,31 @@ def _to_and_from(scene: Scene, ends: dict[str, Slot]) -> None:
         role = "from" if _FROM.search(before) else "to" if _TO_THING.search(before) else ""
         if not role:
             role = next((slot.role for slot in scene.asked if slot in ends.values()), "")
-        if role in ends and ends[role].name not in scene.new:
-            scene.put(ends[role], name)
+        if role in ends:
+            scene.new.setdefault(ends[role].name, name)
 
 
 def _in_time(scene: Scene) -> None:
     """A taxi to a reservation arrives at the reservation's time."""
-    if not _IN_TIME.search(scene.said.text):
+    if not says("in_time").search(scene.said.text):
         return
-    booked = next(
-        (scene.held(slot) for slot in scene.lexicon.kinds["time"] if not slot.role and scene.held(slot)), ""
-    )
-    target = next((slot for slot in scene.lexicon.of[scene.active] if slot.role == "arrive"), None)
-    if booked and target and target.name not in scene.state:
-        scene.put(target, booked)
+    times = [scene.value_of(slot) for slot in scene.lexicon.kinds["time"] if not slot.role]
+    booked = next(filter(None, times), "")
+    arrivals = [slot for slot in scene.lexicon.of[scene.active] if slot.role == "arrive"]
+    if booked and arrivals and arrivals[0].name not in scene.state:
+        scene.put(arrivals[0], booked)
 
 
-def _same(scene: Scene) -> None:
+def _copies(scene: Scene) -> None:
+    slots = scene.lexicon.of[scene.active]
     for match in _SAME.finditer(scene.said.text):
-        for slot in scene.lexicon.of[scene.active]:
-            about = slot.kind if slot.kind == "date" else slot.role or slot.words[-1]
-            if about in _SAME_AS and _SAME_AS[about].search(match["what"]):
+        for slot in slots:
+            part = slot.kind if slot.kind == "date" else slot.role or slot.words[-1]
+            if part in _SAME_AS and _SAME_AS[part].search(match["what"]):
                 _copy(scene, slot)
-
-
-def _near(scene: Scene) -> None:
-    if _NEAR.search(scene.said.text):
-        for slot in scene.lexicon.of[scene.active]:
-            if slot.words[-1] == "area" and slot.values and slot.name not in scene.new:
-                _copy(scene, slot)
+    for slot in slots if says("near").search(scene.said.text) else ():
+        if slot.words[-1] == "area" and slot.values and slot.name not in scene.new:
+            _copy(scene, slot)
 
 
 def _copy(scene: Scene, slot: Slot) -> None:

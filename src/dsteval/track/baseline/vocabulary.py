@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CUES", "DOMAINS", "SYNONYMS", "VERSION", "WORDS", "any_of", "phrases_of"]
+__all__ = ["VERSION", "WORDS", "any_of", "phrases_of", "says"]
 
 _TEXT = (Path(__file__).parent / "words.toml").read_bytes()
 VERSION = hashlib.sha256(_TEXT).hexdigest()[:12]
 WORDS: Mapping[str, Any] = tomllib.loads(_TEXT.decode())
-SYNONYMS: Mapping[str, Sequence[str]] = WORDS["synonyms"]
-DOMAINS: Mapping[str, Sequence[str]] = WORDS["domains"]
-CUES: Mapping[str, Sequence[str]] = WORDS["cues"]
 
 
 def any_of(alternatives: Sequence[str]) -> str:
@@ -26,3 +25,9 @@ def any_of(alternatives: Sequence[str]) -> str:
 def phrases_of(name: str) -> str:
     """A regular expression of one of the phrases of that name."""
     return any_of(WORDS["phrases"][name])
+
+
+@cache
+def says(name: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern of the phrases of that name."""
+    return re.compile(phrases_of(name), flags)

@@ -116,7 +116,7 @@ def normalise(slot: str, value: str) -> str:
     return str(rules[procedure].get(value, value))
 
 
-def partial_ratio(pred: str, ref: str) -> int:
+def partial_ratio(ref: str, pred: str) -> int:
     """How much of the shorter text is found in one piece of the longer one, from 0 to 100.
 
     For every matching block of the edit script from the shorter text to the longer one, the piece of the longer
@@ -127,7 +127,7 @@ def partial_ratio(pred: str, ref: str) -> int:
     This is fuzzywuzzy's function on top of python-Levenshtein. rapidfuzz's function of that name looks at every
     piece, finds better ones and returns a fraction: with it the scores come out higher.
 
-    >>> partial_ratio("north", "northeast"), partial_ratio("abcd", "abxd"), partial_ratio("", "abc")
+    >>> partial_ratio("northeast", "north"), partial_ratio("abxd", "abcd"), partial_ratio("abc", "")
     (100, 75, 0)
     """
     if pred == ref:
@@ -142,10 +142,10 @@ def partial_ratio(pred: str, ref: str) -> int:
     return 100 if best > 0.995 else round(100 * best)
 
 
-def matches(pred: str, ref: str) -> bool:
+def matches(ref: str, pred: str) -> bool:
     """Whether the scorer takes a predicted value for right: ``partial_ratio`` above 95.
 
-    >>> matches("cityroomz", "the cityroomz"), matches("1", "10"), matches("south", "north")
+    >>> matches("the cityroomz", "cityroomz"), matches("10", "1"), matches("north", "south")
     (True, True, False)
     """
-    return partial_ratio(pred, ref) > 95
+    return partial_ratio(ref, pred) > 95

@@ -58,7 +58,7 @@ def _alike(one: str, other: str) -> bool:
     return one == other or _sublist(one, other) or _sublist(other, one)
 
 
-def rewrite(pred: str, ref: str, variants: Variants) -> str:
+def rewrite(ref: str, pred: str, variants: Variants) -> str:
     """A predicted value that was taken from the system's turn or from another slot, after a look at the reference.
 
     It becomes the reference's value if the tokens of one are a stretch of the other's, or else if that holds for
@@ -66,9 +66,9 @@ def rewrite(pred: str, ref: str, variants: Variants) -> str:
     prediction and a variant of the reference. No tokens are a stretch of anything. The result is what the state
     carries on. The script does this to values behind the mark "§§" that are not "none".
 
-    >>> rewrite("the acorn guest house", "acorn guest house", {}), rewrite("acorn", "ashley", {})
+    >>> rewrite("acorn guest house", "the acorn guest house", {}), rewrite("ashley", "acorn", {})
     ('acorn guest house', 'acorn')
-    >>> rewrite("downtown", "centre", {"centre": ["downtown", "center"]})
+    >>> rewrite("centre", "downtown", {"centre": ["downtown", "center"]})
     'centre'
 
     Source: metric_bert_dst.py in alexa/dialoglue and SuvodipDey/FGA.
@@ -76,10 +76,8 @@ def rewrite(pred: str, ref: str, variants: Variants) -> str:
     if _alike(pred, ref):
         return ref
     if pred in variants:
-        found = any(_alike(ref, variant) for variant in variants[pred])
-    else:
-        found = any(_alike(pred, variant) for variant in variants.get(ref, ()))
-    return ref if found else pred
+        return ref if any(_alike(ref, variant) for variant in variants[pred]) else pred
+    return ref if any(_alike(pred, variant) for variant in variants.get(ref, ())) else pred
 
 
 def right(ref: str, pred: str, variants: Variants) -> bool:
