@@ -53,14 +53,9 @@ class DstevalError(Exception):
         extent: str = "",
         remedy: str = "",
     ) -> None:
-        self.where, self.expected, self.found = where, expected, found
-        self.extent, self.remedy = extent, remedy
-        clauses = [
-            clause
-            for clause in (problem, expected and f"expected {expected}", found and f"found {found}")
-            if clause
-        ]
-        sentence = ", ".join(clauses)
+        self.where, self.expected, self.found, self.remedy = where, expected, found, remedy
+        clauses = (problem, expected and f"expected {expected}", found and f"found {found}")
+        sentence = ", ".join(filter(None, clauses))
         if where:
             sentence = f"{where}: {sentence}"
         if extent:
@@ -193,20 +188,12 @@ class Problems:
         """Note a problem; ``slot`` narrows the place, ``line`` names it where no dialogue is known."""
         place = line or f"dialogue {dialogue!r}" + ("" if turn is None else f", turn {turn}")
         if not self.places:
-            self.first = {
-                "where": ", ".join(filter(None, (self.source, place, slot and f"slot {slot!r}"))),
-                "expected": expected,
-                "found": found,
-                "remedy": remedy,
-            }
+            where = ", ".join(filter(None, (self.source, place, slot and f"slot {slot!r}")))
+            self.first = {"where": where, "expected": expected, "found": found, "remedy": remedy}
         self.places[place] = None
 
     def check(self, total: int, unit: str = "turns") -> None:
         """Raise the first problem, if there was one, as ReadError."""
-        if not self.places:
-            return
-        hit = len(self.places)
-        extent = f"{hit} of {max(total, hit)} {unit}"
-        if hit > 1:
-            extent += "; " + first_few(self.places)
-        raise ReadError(**self.first, extent=extent)
+        if hit := len(self.places):
+            more = f"; {first_few(self.places)}" if hit > 1 else ""
+            raise ReadError(**self.first, extent=f"{hit} of {max(total, hit)} {unit}{more}")

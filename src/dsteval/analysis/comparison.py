@@ -22,6 +22,7 @@ from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
 from dsteval.results import html
 from dsteval.results.aligned import beside, check_alike, turns_by_id
+from dsteval.results.numbers import interval, number, p_value
 from dsteval.results.result import Result, document, signed
 from dsteval.results.saved import is_saved, load, recounted
 from dsteval.stats.bootstrap import TOLERANCE
@@ -87,11 +88,10 @@ class Comparison:
         for system in self.systems:
             cells = [html.cell(system.name)]
             for name in names:
-                value, scale = system[name].value, parse(name).scale
-                text = "" if value is None else f"{scale * value:.2f}"
-                cells.append(html.cell(text, bold=system.name in best[name]))
+                value = number(system[name].value, parse(name).scale)
+                cells.append(html.cell(value or "", bold=system.name in best[name]))
             rows.append(cells)
-        return html.page(html.table(["system", *names], rows), notes=[*self.notes, *str(self).splitlines()])
+        return html.table(["system", *names], rows, notes=[*self.notes, *str(self).splitlines()])
 
     def __str__(self) -> str:
         width = max((len(f"{d.metric}  {d.a} - {d.b}") for d in self.differences), default=0)
@@ -102,10 +102,9 @@ def _line(one: Difference, width: int) -> str:
     head = f"{f'{one.metric}  {one.a} - {one.b}':<{width}}"
     if one.difference is None:
         return f"{head}  undefined: {one.note}"
-    scale = one.scale
-    between = "" if one.low is None or one.high is None else f"  [{scale * one.low:+.2f}, {scale * one.high:+.2f}]"
-    p = "" if one.p_holm is None else f"  p {one.p:.4f}, after Holm {one.p_holm:.4f}"
-    return f"{head}  {scale * one.difference:+.2f}{between}{p}"
+    between = interval(one.low, one.high, one.scale, sign=True, to=", ")
+    p = "" if one.p_holm is None else f"  p {p_value(one.p)}, after Holm {p_value(one.p_holm)}"
+    return f"{head}  {number(one.difference, one.scale, sign=True)}{f'  [{between}]' if between else ''}{p}"
 
 
 def compare(

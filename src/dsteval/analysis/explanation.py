@@ -19,6 +19,7 @@ from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import Prepared, value_text
 from dsteval.results import html
+from dsteval.results.numbers import number
 from dsteval.results.result import SCHEMA
 from dsteval.values.matchers import PreparedValue, same_ref
 
@@ -86,7 +87,7 @@ class Explanation:
         rows = [row for turn in self.turns for row in _html_rows(turn)]
         title = f"{self.dialogue}: {self.system}, {self.protocol}, {self.metric}"
         columns = ["turn", "said", "outcome", "weight", "slot", "reference", "predicted", "error"]
-        return html.page(html.table(columns, rows, title))
+        return html.table(columns, rows, title)
 
 
 _COLORS = {"right": "gray", "missed": "firebrick", "spurious": "purple", "wrong": "darkorange"}
@@ -97,7 +98,12 @@ def _html_rows(turn: TurnLine) -> Iterator[list[str]]:
     said = "<br>".join(
         html.cell(f"{who}: {text}") for who, text in (("system", turn.system), ("user", turn.user)) if text
     )
-    head = [html.cell(turn.turn, bold=True), said, html.cell(turn.outcome), html.cell(f"{turn.weight:.3f}")]
+    head = [
+        html.cell(turn.turn, bold=True),
+        said,
+        html.cell(turn.outcome),
+        html.cell(number(turn.weight, digits=3)),
+    ]
     for slot in turn.slots:
         told = ", ".join(filter(None, (slot.error, slot.relation)))
         since = "" if slot.since in (None, turn.turn) else f" since turn {slot.since}"

@@ -13,6 +13,7 @@ from dsteval.pipeline.inputs import label_of
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
+from dsteval.results.numbers import number
 from dsteval.stats.intervals import NO_INTERVALS
 
 __all__ = ["Report", "validate"]
@@ -123,7 +124,7 @@ def _check_self(scan: Scan) -> str:
     imperfect = [score for score in scores if score.value is not None and score.value != 1]
     if not imperfect:
         return "perfect"
-    listed = ", ".join(f"{score.metric} {score.value:.4f}" for score in imperfect)
+    listed = ", ".join(f"{score.metric} {number(score.value, digits=4)}" for score in imperfect)
     if not len(outcomes.wrong_unit):
         # Such as RSA where empty turns count 0: the rule of the metric, not the reference.
         return f"every slot right, but {listed}"

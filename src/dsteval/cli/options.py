@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
+from click import option
 
 from dsteval.align.coverage import Extra, Missing
 from dsteval.cli.progress import progress
 from dsteval.errors import OptionError, ReadError, first_few, unknown
+from dsteval.outcomes.slices import BY
 from dsteval.pipeline.inputs import open_source
 from dsteval.protocols.model import MOST_SLOTS
 from dsteval.readers import Source, detect
@@ -22,34 +24,37 @@ from dsteval.stats.bootstrap import METHODS
 __all__ = [
     "FetchBar",
     "OneOf",
+    "arguments_of",
+    "by_option",
+    "choice",
     "coverage_options",
+    "field_option",
     "file_options",
     "form_option",
     "input_options",
     "interval_options",
-    "interval_settings",
+    "metric_option",
     "open_named",
     "open_shown",
     "protocol_option",
     "say",
     "say_unverified",
     "slot_list",
+    "together",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class OneOf(click.ParamType[str]):
+class OneOf(click.types.StringParamType):
     """One of some words; a wrong one is told which is near."""
-
-    name = "choice"
 
     def __init__(self, option: str, choices: Sequence[str]) -> None:
         self.option = option
         self.choices = list(choices)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """The choices, as ``--help`` shows them."""
+        """The choices, as ``--help`` shows them; click before 8.2 gives no context."""
         return "[" + "|".join(self.choices) + "]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -59,117 +64,96 @@ class OneOf(click.ParamType[str]):
         return str(value)
 
 
-def form_option(command: F) -> F:
-    """``--as`` and ``-o``."""
-    command = click.option(
-        "-o", "--out", metavar="PATH", help="Write to a file; the suffix decides: .txt .json .csv .md .tex."
-    )(command)
-    return click.option(
-        "--as", "form", type=OneOf("--as", ["text", "json", "csv", "md", "latex"]), help="Form of the output."
-    )(command)
+def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Several options as one decorator; ``--help`` lists them in this order."""
+
+    def decorate(command: F) -> F:
+        for each in reversed(options):
+            command = each(command)
+        return command
+
+    return decorate
 
 
-def input_options(command: F) -> F:
-    """What every command takes that reads predictions and compares them by one rule."""
-    return protocol_option(file_options(command))
+def choice(flag: str, *names: str, of: Sequence[str], **attributes: Any) -> Callable[[F], F]:
+    """An option that takes one ``of`` some words."""
+    return option(flag, *names, type=OneOf(flag, of), **attributes)
 
 
-def protocol_option(command: F) -> F:
-    """``--protocol``."""
-    return click.option(
-        "--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."
-    )(command)
+protocol_option = option(
+    "--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."
+)
+metric_option = option(
+    "--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated."
+)
+by_option = choice("--by", of=BY, multiple=True, help="Scores of parts as well; may be repeated.")
+form_option = together(
+    choice("--as", "form", of=["text", "json", "csv", "md", "latex"], help="Form of the output."),
+    option("-o", "--out", metavar="PATH", help="Write to a file; the suffix decides: .txt .json .csv .md .tex."),
+)
 
 
-def file_options(command: F, several: bool = False) -> F:
+def field_option(several: bool = False) -> Callable[[F], F]:
+    """``--ref-field``, which may be ``several``."""
+    about = "Which field is the reference, where a file has several."
+    return option("--ref-field", multiple=several, metavar="FIELD", help=about)
+
+
+def file_options(several: bool = False) -> Callable[[F], F]:
     """What every command takes that reads predictions: the reference, settings, formats, tables.
 
     ``several`` references, or fields that hold one, may be named.
     """
-    option = click.option
-    for one in reversed(
-        [
-            option(
-                "--ref",
-                multiple=several,
-                metavar="REF",
-                help="The reference: a file, a folder (FOLDER/test takes a split), a data set.",
-            ),
-            option(
-                "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule."
-            ),
-            option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
-            option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
-            option(
-                "--ref-field",
-                multiple=several,
-                metavar="FIELD",
-                help="Which field is the reference, where a file has several.",
-            ),
-            option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them."),
-            option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them."),
-            option("--schema", metavar="FILE", help="The services' slots, if no schema.json is beside REF."),
-            option("--train-schema", metavar="FILE", help="The services seen in training, for --by group."),
-            option("--updates", is_flag=True, help="FILE holds what each turn changed, not whole states."),
-        ]
-    ):
-        command = one(command)
-    return command
+    about = "The reference: a file, a folder (FOLDER/test takes a split), a data set."
+    return together(
+        option("--ref", multiple=several, metavar="REF", help=about),
+        option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule."),
+        option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
+        option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
+        field_option(several),
+        option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them."),
+        option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them."),
+        option("--schema", metavar="FILE", help="The services' slots, if no schema.json is beside REF."),
+        option("--train-schema", metavar="FILE", help="The services seen in training, for --by group."),
+        option("--updates", is_flag=True, help="FILE holds what each turn changed, not whole states."),
+    )
 
 
-def interval_options(command: F) -> F:
-    """How sure the numbers are."""
-    option = click.option
-    for one in reversed(
-        [
-            option(
-                "--ci",
-                type=float,
-                default=0.95,
-                metavar="LEVEL",
-                help="Level of the intervals.",
-                show_default=True,
-            ),
-            option("--no-ci", is_flag=True, help="No intervals."),
-            option(
-                "--interval", type=OneOf("--interval", METHODS), default="percentile", help="Kind of interval."
-            ),
-            option("--resamples", type=int, default=1000, metavar="N", help="How often dialogues are drawn anew."),
-            option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws."),
-        ]
-    ):
-        command = one(command)
-    return command
+input_options = together(protocol_option, file_options())
+"""What every command takes that reads predictions and compares them by one rule."""
+
+interval_options = together(
+    option("--ci", type=float, default=0.95, show_default=True, metavar="LEVEL", help="Level of the intervals."),
+    option("--no-ci", is_flag=True, help="No intervals."),
+    choice("--interval", of=METHODS, default="percentile", help="Kind of interval."),
+    option("--resamples", type=int, default=1000, metavar="N", help="How often dialogues are drawn anew."),
+    option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws."),
+)
+"""How sure the numbers are."""
+
+_MISSING = "A reference dialogue without prediction: refuse, score as empty, or leave out and name."
+_EXTRA = "A predicted dialogue without reference: refuse, or ignore and name."
+coverage_options = together(
+    choice("--missing", of=get_args(Missing), default="error", help=_MISSING),
+    choice("--extra", of=get_args(Extra), default="error", help=_EXTRA),
+    option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema."),
+)
+"""What is done where one side lacks dialogues or turns, and what S is."""
 
 
-def interval_settings(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a command with ``--no-ci`` turned into no level."""
-    no_ci = options.pop("no_ci")
-    return {**options, "ci": None if no_ci else options["ci"]}
+def arguments_of(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a command as the keyword arguments of ``evaluate``.
 
-
-def coverage_options(command: F) -> F:
-    """What is done where one side lacks dialogues or turns, and what S is."""
-    option = click.option
-    for one in reversed(
-        [
-            option(
-                "--missing",
-                type=OneOf("--missing", get_args(Missing)),
-                default="error",
-                help="A reference dialogue without prediction: refuse, score as empty, or leave out and name.",
-            ),
-            option(
-                "--extra",
-                type=OneOf("--extra", get_args(Extra)),
-                default="error",
-                help="A predicted dialogue without reference: refuse, or ignore and name.",
-            ),
-            option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema."),
-        ]
-    ):
-        command = one(command)
-    return command
+    ``--slots`` is read, ``--no-ci`` is no level, and no ``--metric`` stands for the protocol's own.
+    """
+    arguments = dict(options)
+    if arguments.pop("no_ci", False):
+        arguments["ci"] = None
+    if "slots" in arguments:
+        arguments["slots"] = slot_list(arguments["slots"])
+    if "metrics" in arguments:
+        arguments["metrics"] = arguments["metrics"] or None
+    return arguments
 
 
 def slot_list(text: str | None) -> int | list[str] | None:
@@ -254,10 +238,7 @@ def say_unverified(text: str) -> None:
 def open_named(text: str) -> tuple[str | None, str]:
     """The name and the path of ``name=path``; a path that exists as written is a path."""
     name, equals, path = text.partition("=")
-    if not equals or not name or "/" in name:
+    is_named = equals and name and "/" not in name
+    if not is_named or os.path.exists(text):  # noqa: PTH110 - Path.exists raises for a name that is too long
         return None, text
-    try:
-        there = Path(text).exists()
-    except (OSError, ValueError):  # longer than a file's name can be
-        there = False
-    return (None, text) if there else (name, path)
+    return name, path

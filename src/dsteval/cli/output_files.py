@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -18,7 +19,7 @@ from dsteval.files import replacing
 from dsteval.render.table import FORMS, Table
 from dsteval.results.result import to_json
 
-__all__ = ["emit", "form_of", "replaced", "to_stdout"]
+__all__ = ["emit", "form_of", "replaced", "to_stdout", "write"]
 
 _SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
 
@@ -44,33 +45,27 @@ def emit(
     if form == "text":
         from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
 
-        printed = text or (lambda stream: show(tables, stream))
+        printed = text or partial(show, tables)
         if out is None and sys.stdout is not None and sys.stdout.isatty():
             printed(sys.stdout)
             return
-        written = _captured(printed)
+        printed(buffer := io.StringIO())
+        written = "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
     elif form == "json":
         written = to_json(document, indent=0 if out is not None and compact else 2)
         if out is None and not _is_utf8(sys.stdout):
             written = json.dumps(json.loads(written), indent=2) + "\n"
     else:
-        shown = [table for table in tables if form != "csv" or not table.in_tidy]
-        written = "\n".join(FORMS[form](table) for table in shown)
+        written = "\n".join(FORMS[form](table) for table in tables if form != "csv" or not table.in_tidy)
+    data = written.encode("utf-8", "backslashreplace")
     if out is None:
-        to_stdout(written.encode("utf-8", "backslashreplace"))
-        return
-    with replaced(out) as file:
-        file.write(written.encode("utf-8", "backslashreplace"))
+        to_stdout(data)
+    else:
+        write("--out", out, data)
 
 
 def _is_utf8(stream: TextIO | None) -> bool:
     return stream is not None and (stream.encoding or "").casefold().replace("-", "") == "utf8"
-
-
-def _captured(text: Callable[[Any], None]) -> str:
-    buffer = io.StringIO()
-    text(buffer)
-    return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
 
 
 def form_of(form: str | None, out: str | None) -> str:
@@ -105,8 +100,7 @@ def to_stdout(data: bytes) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        found = error.strerror or str(error)
-        raise OptionError(where="standard output", expected="a place to write to", found=found) from None
+        raise _unwritable("standard output", error) from None
 
 
 @contextmanager
@@ -125,5 +119,14 @@ def replaced(out: str, option: str = "--out") -> Iterator[IO[bytes]]:
             with replacing(place) as file:
                 yield file
     except OSError as error:
-        found = error.strerror or str(error)
-        raise OptionError(where=f"{option} {out}", expected="a place to write to", found=found) from None
+        raise _unwritable(f"{option} {out}", error) from None
+
+
+def write(option: str, out: str, data: bytes) -> None:
+    """Write a whole file, as ``replaced`` does."""
+    with replaced(out, option) as file:
+        file.write(data)
+
+
+def _unwritable(where: str, error: OSError) -> OptionError:
+    return OptionError(where=where, expected="a place to write to", found=error.strerror or str(error))

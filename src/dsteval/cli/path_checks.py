@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -16,25 +16,9 @@ from dsteval.errors import OptionError
 
 __all__ = ["check_inputs", "check_places", "typed"]
 
-# The parameters, of any command, that may name what is read.
-_INPUTS = [
-    "files",
-    "file",
-    "source",
-    "items",
-    "other",
-    "ref",
-    "against",
-    "rated",
-    "key",
-    "variants",
-    "ontology",
-    "schema",
-    "train_schema",
-    "slots",
-    "protocol",
-    "only",
-]
+# The parameters, of any command, that may name what is read: dialogues, results and ratings, then all else.
+_DATA = ["files", "file", "source", "items", "other", "ref", "against", "rated", "key"]
+_TABLES = ["variants", "ontology", "schema", "train_schema", "slots", "protocol", "only"]
 
 
 def check_places(*outputs: str) -> None:
@@ -63,7 +47,7 @@ def check_inputs(*outputs: str) -> None:
     for label, place in _given(outputs):
         if not _there(place):
             continue  # what is not there yet is nobody's input
-        for other, text in _given([name for name in _INPUTS if name not in outputs]):
+        for other, text in _given([name for name in _DATA + _TABLES if name not in outputs]):
             if any(_holds(path, place) for path in _paths(text)):
                 found = f"the input itself ({other} {text})"
                 raise OptionError(where=f"{label} {place}", expected="another place", found=found)
@@ -76,7 +60,7 @@ def typed(*names: str) -> list[str]:
     return [_label(name) for name in names if context.get_parameter_source(name) is source]
 
 
-def _given(names: tuple[str, ...] | list[str]) -> Iterator[tuple[str, str]]:
+def _given(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Label and text of every parameter among some that names something."""
     params = click.get_current_context().params
     for name in names:
@@ -87,23 +71,22 @@ def _given(names: tuple[str, ...] | list[str]) -> Iterator[tuple[str, str]]:
 
 def _label(name: str) -> str:
     command = click.get_current_context().command
-    param = next(one for one in command.params if one.name == name)
-    if isinstance(param, click.Option):
-        return max(param.opts, key=len)
-    return (param.metavar or name).strip("[].")
+    param = next(param for param in command.params if param.name == name)
+    return max(param.opts, key=len) if isinstance(param, click.Option) else (param.metavar or name).strip("[].")
 
 
 def _paths(text: str) -> Iterator[Path]:
     """What an input may be on disk: as written, after NAME=, and for FOLDER/test the folder or the archive."""
     if text == "-":
         return
-    for one in dict.fromkeys((text, open_named(text)[1])):
-        if _there(one):
-            yield Path(one)
-        elif glob.has_magic(one):
-            yield from map(Path, glob.glob(one))  # noqa: PTH207 - as a source finds them
-        elif not Path(one).suffix and Path(one).parent != Path() and _there(str(Path(one).parent)):
-            yield Path(one).parent
+    for name in dict.fromkeys((text, open_named(text)[1])):
+        path = Path(name)
+        if _there(name):
+            yield path
+        elif glob.has_magic(name):
+            yield from map(Path, glob.glob(name))  # noqa: PTH207 - as a source finds them
+        elif not path.suffix and path.parent != Path() and _there(str(path.parent)):
+            yield path.parent
 
 
 def _there(text: str) -> bool:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from functools import partial
 
 from dsteval.analysis.comparison import Comparison
 from dsteval.analysis.differences import Difference
 from dsteval.render.scores import scores_table
 from dsteval.render.table import Cell, Marked, Table
+from dsteval.results.numbers import interval, number, p_value
 from dsteval.results.result import Result
 from dsteval.stats.intervals import NO_INTERVALS
 
 __all__ = ["comparison_tables"]
 
 _WORSE = "\N{DAGGER}"
-_TOLD = {"(nothing)": "every state empty", "(turn before)": "the reference state of the turn before"}
+_MEANT = {"(nothing)": "every state empty", "(turn before)": "the reference state of the turn before"}
 
 
 def comparison_tables(comparison: Comparison, paper: bool, everything: bool = False) -> list[Table]:
@@ -31,24 +33,27 @@ def _scores(comparison: Comparison, paper: bool) -> Table:
     """``scores_table`` without its lines of intervals, with bold and marks, and the baselines as last rows."""
     systems = [_bare(one, comparison.notes) for one in comparison.systems]
     table = scores_table(systems, paper)
-    table.notes[:0] = comparison.notes
     names = [score.metric for score in systems[0].scores if not (paper and score.metric == "TurnMatch")]
     best = {name: comparison.best(name) for name in names}
     behind = {name: comparison.behind(name) for name in names}
-    for row in table.rows:
-        for place, name in enumerate(names, start=len(row) - len(names)):
-            if row[place] is not None:
-                sign = _WORSE if row[0] in behind[name] else ""
-                row[place] = Marked(str(row[place]), row[0] in best[name], sign)
+    rows: list[Sequence[Cell]] = []
+    for system, *cells in table.rows:
+        for place, name in enumerate(names, start=len(cells) - len(names)):
+            if cells[place] is not None:
+                sign = _WORSE if system in behind[name] else ""
+                cells[place] = Marked(str(cells[place]), system in best[name], sign)
+        rows.append([system, *cells])
+    notes = [*comparison.notes, *table.notes]
     if comparison.baselines:
-        table.rows += scores_table([*systems[:1], *comparison.baselines], paper).rows[1:]
-        table.notes += [f"{one.name}: {_TOLD[one.name]}" for one in comparison.baselines]
+        rows += scores_table([*systems[:1], *comparison.baselines], paper).rows[1:]
+        notes += [f"{one.name}: {_MEANT[one.name]}" for one in comparison.baselines]
     if any(behind.values()):
         tests = {one.test for one in comparison.differences} - {"mcnemar"}
-        told = f"worse than the best of the column at 5 % ({', '.join(tests)}, Holm over all pairs)"
-        table.notes.append(f"{_WORSE} {told}")
-    table.tidy = scores_table([*comparison.systems, *comparison.baselines], paper).tidy
-    return table
+        notes.append(
+            f"{_WORSE} worse than the best of the column at 5 % ({', '.join(tests)}, Holm over all pairs)"
+        )
+    tidy = scores_table([*comparison.systems, *comparison.baselines], paper).tidy
+    return replace(table, rows=rows, notes=notes, tidy=tidy)
 
 
 def _bare(result: Result, told: Sequence[str]) -> Result:
@@ -57,32 +62,27 @@ def _bare(result: Result, told: Sequence[str]) -> Result:
 
 
 def _pairs(comparison: Comparison, everything: bool) -> Table:
-    found = comparison.differences
-    pairs = {(one.a, one.b) for one in found}
+    differences = comparison.differences
+    pairs = {(one.a, one.b) for one in differences}
     against = len(pairs) < math.comb(len(comparison.systems), 2)  # pairs with a saved result only: few
     every = everything or against
-    beaten = {(one.metric, one.worse) for one in found}
-    shown = [one for one in found if every or not {(one.metric, one.a), (one.metric, one.b)} <= beaten]
-    rows: list[list[Cell]] = [[one.metric, one.a, one.b, _points(one), _p(one.p), _p(one.p_holm)] for one in shown]
+    beaten = {(one.metric, one.worse) for one in differences}
+    shown = [one for one in differences if every or not {(one.metric, one.a), (one.metric, one.b)} <= beaten]
+    p_of = partial(p_value, short=True)
+    rows = [[one.metric, one.a, one.b, _points(one), p_of(one.p), p_of(one.p_holm)] for one in shown]
     notes = _notes(comparison, shown)
-    if len(shown) < len(found):
-        notes.append(f"pairs without the best system: {len(found) - len(shown)} more; csv and json list all")
-    columns = ["metric", "a", "b", "a - b", "p", "p (Holm)"]
-    return Table(columns, rows, frozenset({3, 4, 5}), "Differences", notes, _tidy(comparison))
+    if len(shown) < len(differences):
+        more = len(differences) - len(shown)
+        notes.append(f"pairs without the best system: {more} more; csv and json list all")
+    names = [one.name for one in fields(Difference)]
+    tidy = Table(names, [[getattr(one, name) for name in names] for one in differences])
+    return Table(["metric", "a", "b", "a - b", "p", "p (Holm)"], rows, range(3, 6), "Differences", notes, tidy)
 
 
-def _points(one: Difference) -> Cell:
-    def signed(value: float) -> str:
-        return f"{round(one.scale * value, 2) + 0.0:+.2f}"  # no -0.00
-
-    if one.difference is None:
-        return None
-    between = "" if one.low is None or one.high is None else f" [{signed(one.low)}, {signed(one.high)}]"
-    return signed(one.difference) + between
-
-
-def _p(value: float | None) -> Cell:
-    return None if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
+def _points(one: Difference) -> str | None:
+    difference = number(one.difference, one.scale, sign=True)
+    between = interval(one.low, one.high, one.scale, sign=True, to=", ")
+    return f"{difference} [{between}]" if difference and between else difference
 
 
 def _notes(comparison: Comparison, shown: list[Difference]) -> list[str]:
@@ -96,9 +96,3 @@ def _notes(comparison: Comparison, shown: list[Difference]) -> list[str]:
         if one.note:
             told.setdefault((f"{one.a}, {one.b}", one.note), []).append(one.metric)
     return notes + [f"{pair}: {note} ({', '.join(metrics)})" for (pair, note), metrics in told.items()]
-
-
-def _tidy(comparison: Comparison) -> Table:
-    columns = [one.name for one in fields(Difference)]
-    rows: list[list[Cell]] = [[getattr(one, name) for name in columns] for one in comparison.differences]
-    return Table(columns, rows)

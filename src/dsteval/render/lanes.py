@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import TypeAlias
 
 __all__ = ["gutters"]
 
@@ -26,39 +27,36 @@ def gutters(keys: Sequence[Hashable | None]) -> list[str]:
         if key is not None:
             first.setdefault(key, number)
             last[key] = number
-    lanes = _lanes(first, last)
+    spans = {key: range(start, last[key] + 1) for key, start in first.items() if start < last[key]}
+    lanes = _lanes(spans)
     width = max(lanes.values(), default=-1) + 1
-    return [_gutter(number, key, (first, last, lanes), width) for number, key in enumerate(keys)]
+    return [_gutter(number, key, spans, lanes, width) for number, key in enumerate(keys)]
 
 
-_Lines = dict[Hashable, int]
+_Spans: TypeAlias = dict[Hashable, range]
+"""The lines from the first of an error to its last, where these are two."""
 
 
-def _lanes(first: _Lines, last: _Lines) -> dict[Hashable, int]:
-    """The leftmost lane that is free for each error; those of one line need none."""
+def _lanes(spans: _Spans) -> dict[Hashable, int]:
+    """The leftmost lane that is free for each error."""
     lanes: dict[Hashable, int] = {}
-    busy: list[int] = []  # lane -> the line at which it ends
-    for key, start in first.items():
-        if last[key] == start:
-            continue
-        lane = next((number for number, end in enumerate(busy) if end < start), len(busy))
-        busy[lane : lane + 1] = [last[key]]
+    busy: list[range] = []  # lane -> the lines that take it last
+    for key, span in spans.items():
+        lane = next((number for number, taken in enumerate(busy) if taken[-1] < span[0]), len(busy))
+        busy[lane : lane + 1] = [span]
         lanes[key] = lane
     return lanes
 
 
-def _gutter(number: int, key: Hashable | None, where: tuple[_Lines, _Lines, _Lines], width: int) -> str:
-    if not width:
-        return ""
-    first, last, lanes = where
-    own = lanes.get(key) if key is not None else None
-    signs = [" "] * (width + 1)
+def _gutter(number: int, key: Hashable | None, spans: _Spans, lanes: dict[Hashable, int], width: int) -> str:
+    signs = [" "] * (width + 1 if width else 0)
     for other, lane in lanes.items():
-        if first[other] <= number <= last[other]:
+        if number in spans[other]:
             signs[lane] = "│"
-    if own is not None:
-        signs[own] = "┌" if first[key] == number else "└" if last[key] == number else "├"
+    if key in lanes:
+        own, span = lanes[key], spans[key]
+        signs[own] = {span[0]: "┌", span[-1]: "└"}.get(number, "├")
         for lane in range(own + 1, width):
             signs[lane] = "┼" if signs[lane] == "│" else "─"
-        signs[width] = "─" if first[key] == number else ">"
+        signs[width] = "─" if number == span[0] else ">"
     return "".join(signs)

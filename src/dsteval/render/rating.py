@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from dsteval.rating.agreement import RaterAgreement
 from dsteval.rating.correlation import Correlations
 from dsteval.rating.fitting import LambdaFit
 from dsteval.rating.planning import LambdaPlan, MetricPlan
 from dsteval.render.table import Cell, Table
+from dsteval.results import numbers
 
 __all__ = ["agreement_tables", "correlation_tables", "fit_tables", "lambda_plan_tables", "metric_plan_tables"]
+
+_number = partial(numbers.number, digits=3)
+_interval = partial(numbers.interval, digits=3)
 
 
 def agreement_tables(found: RaterAgreement) -> list[Table]:
@@ -22,7 +27,7 @@ def agreement_tables(found: RaterAgreement) -> list[Table]:
     ]
     size = f"{found.items} items, {len(found.raters)} raters, {found.ratings} ratings"
     raters: list[list[Cell]] = [
-        [one.rater, one.items, _number(one.mean), _number(one.bias, "+"), _number(one.error)]
+        [one.rater, one.items, _number(one.mean), _number(one.bias, sign=True), _number(one.error)]
         for one in found.raters
     ]
     bias = "bias: mean of rating - mean of the others' ratings of the item, with its standard error"
@@ -61,8 +66,8 @@ def _differences(found: Correlations) -> Table:
     columns += ["Williams t", "p (Williams)", "Steiger z", "p (Steiger)"]
     rows: list[list[Cell]] = [
         [
-            *(one.a, one.b, _number(one.between), _number(one.difference, "+")),
-            _interval(one.low, one.high, "+"),
+            *(one.a, one.b, _number(one.between), _number(one.difference, sign=True)),
+            _interval(one.low, one.high, sign=True),
             *map(_number, (one.t, one.p, one.z, one.p_steiger)),
         ]
         for one in found.pairs
@@ -106,7 +111,8 @@ def fit_tables(fit: LambdaFit) -> list[Table]:
 def metric_plan_tables(plan: MetricPlan) -> list[Table]:
     """Conversations needed for each number of raters."""
     rows: list[list[Cell]] = [
-        [one.raters, _number(one.r1), _number(one.r2), one.conversations, f"{one.power:.2f}"] for one in plan.needs
+        [one.raters, _number(one.r1), _number(one.r2), one.conversations, numbers.number(one.power)]
+        for one in plan.needs
     ]
     notes = [
         f"to tell {plan.r1:g} from {plan.r2:g} (metrics correlate {plan.r12:g}) at {100 * plan.alpha:g} % in "
@@ -140,15 +146,7 @@ def lambda_plan_tables(plan: LambdaPlan) -> list[Table]:
 
 def _table(columns: list[str], rows: list[list[Cell]], texts: int, title: str = "", *notes: str) -> Table:
     """A table of which the first columns hold texts, the others numbers."""
-    return Table(columns, rows, frozenset(range(texts, len(columns))), title, list(notes))
-
-
-def _number(value: float | None, sign: str = "") -> str | None:
-    return None if value is None or math.isnan(value) else f"{value:{sign}.3f}"
-
-
-def _interval(low: float | None, high: float | None, sign: str = "") -> str | None:
-    return None if low is None or high is None else f"{_number(low, sign)} .. {_number(high, sign)}"
+    return Table(columns, rows, range(texts, len(columns)), title, notes)
 
 
 def _lambda(value: float) -> str:

@@ -3,65 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from dsteval.metrics import parse
 from dsteval.metrics.text import HEADINGS
+from dsteval.outcomes.error_records import ErrorRecord
 from dsteval.render.table import Cell, Table
-from dsteval.results.result import Result, Score, SliceScores
+from dsteval.results.numbers import interval, number
+from dsteval.results.result import Result, Score
 
-__all__ = ["change_tables", "scores_table", "slice_tables"]
+__all__ = ["change_tables", "errors_table", "in_unit", "scores_table", "slice_tables"]
+
+_COUNTS = {name: short for short, name in HEADINGS.items() if short.startswith("#")}
+_SHORT = {name: short for short, name in HEADINGS.items() if not short.startswith("#")}
+_FEW = 3  # metrics of a slice, with which each number has its interval beside it
+_WITH = "with each number"
 
 
 def scores_table(results: Sequence[Result], paper: bool) -> Table:
     """One row a system. ``paper`` puts the counts #turns, #M1 and #M2 first, as Table 1 of the FGA paper does."""
     names = [score.metric for score in results[0].scores]
-    counts = {score.metric for result in results for score in result.scores if score.count is not None}
-    counted = [name for name in ("JGA", "TurnMatch") if paper and name in names and name in counts]
+    ratios = {score.metric for result in results for score in result.scores if score.count is not None}
+    counted = [name for name in _COUNTS if paper and name in names and name in ratios]
     shown = [name for name in names if not (paper and name == "TurnMatch")]
     columns = ["system", "#turns", *(_COUNTS[name] for name in counted), *map(_heading, shown)]
     rows: list[list[Cell]] = []
     plain: list[list[Cell]] = []
     for result in results:
         by_name = {score.metric: score for score in result.scores}
-        row: list[Cell] = [result.name, result.coverage.scored_turns]
-        row += [by_name[name].count for name in counted]
-        row += [_percent(by_name[name]) for name in shown]
-        rows.append(row)
-        plain.append(row)
+        scores = [by_name[name] for name in shown]
+        counts = [by_name[name].count for name in counted]
+        plain.append([result.name, result.coverage.scored_turns, *counts, *map(_value, scores)])
+        rows.append(plain[-1])
         if any(score.low is not None for score in result.scores):
-            rows.append(["", *[""] * (1 + len(counted)), *(_between(by_name[name]) for name in shown)])
-    right = frozenset(range(1, len(columns)))
+            rows.append(["", "", *("" for _ in counted), *map(_interval, scores)])
+    right = range(1, len(columns))
     notes = _notes(results, paper)
     narrow = None
     if len(plain) < len(rows):
-        less = [*notes[:-1], f"{notes[-1].replace(f'{_WITH} its', 'no room here for each')}"]
+        less = [*notes[:-1], notes[-1].replace(f"{_WITH} its", "no room here for each")]
         narrow = Table(columns, plain, right, notes=less)
     return Table(columns, rows, right, notes=notes, tidy=_tidy(results), narrow=narrow)
-
-
-_COUNTS = {name: short for short, name in HEADINGS.items() if short.startswith("#")}
-_SHORT = {name: short for short, name in HEADINGS.items() if not short.startswith("#")}
 
 
 def _heading(metric: str) -> str:
     return _SHORT.get(metric, metric)
 
 
-def _between(score: Score) -> str | None:
-    """The interval, in the unit of the table."""
-    if score.low is None or score.high is None:
-        return None
-    return f"{parse(score.metric).scale * score.low:.2f}\N{EN DASH}{parse(score.metric).scale * score.high:.2f}"
+def _value(score: Score) -> str | None:
+    return number(score.value, parse(score.metric).scale)
+
+
+def _interval(score: Score) -> str | None:
+    return interval(score.low, score.high, parse(score.metric).scale, to="\N{EN DASH}")
 
 
 def in_unit(unit: str, metrics: Sequence[str]) -> str:
     """The unit of a table's numbers, and the metrics that have another."""
-    odd = [metric for metric in dict.fromkeys(metrics) if not parse(metric).percent]
-    return f"{unit}, but {', '.join(odd)}" if odd else unit
-
-
-def _percent(score: Score) -> str | None:
-    return None if score.value is None else f"{parse(score.metric).scale * score.value:.2f}"
+    others = [metric for metric in dict.fromkeys(metrics) if not parse(metric).percent]
+    return f"{unit}, but {', '.join(others)}" if others else unit
 
 
 def _notes(results: Sequence[Result], paper: bool) -> list[str]:
@@ -86,25 +86,22 @@ def _notes(results: Sequence[Result], paper: bool) -> list[str]:
         first, *rest = block.split("\n")
         notes += [f"{', '.join(names)}: {first}", *(f"  {line}" for line in rest)]
     unit = in_unit("per cent", [score.metric for score in results[0].scores])
-    notes.append("; ".join([unit, *_sure(results), *(_legend(results) if paper else [])]))
-    return notes
-
-
-_WITH = "with each number"
+    return [*notes, "; ".join([unit, *_sure(results), *(_legend(results) if paper else [])])]
 
 
 def _sure(results: Sequence[Result]) -> list[str]:
     """What the second line of each system is, and why some numbers have none."""
     scores = [score for result in results for score in result.scores]
-    signature = next((score.signature for score in scores if score.low is not None), "")
     reasons = dict.fromkeys(score.no_interval for score in scores if score.no_interval)
-    parts = dict(part.partition(":")[::2] for part in signature.split("|") if ":" in part)
-    if not signature:
+    sure = (one.intervals.level for one in results if any(score.low is not None for score in one.scores))
+    if (level := next(sure, None)) is None:
         return list(reasons)
-    level = float(parts.get("level", "0.95"))
-    told = f"{_WITH} its {100 * level:g} % interval, over dialogues drawn anew"
     dropped = sum(score.dropped for score in scores)
-    return [told, *reasons, *([f"{dropped} resamples undefined and left out"] if dropped else [])]
+    return [
+        f"{_WITH} its {100 * level:g} % interval, over dialogues drawn anew",
+        *reasons,
+        *([f"{dropped} resamples undefined and left out"] if dropped else []),
+    ]
 
 
 def _legend(results: Sequence[Result]) -> list[str]:
@@ -114,53 +111,34 @@ def _legend(results: Sequence[Result]) -> list[str]:
 
 
 def _tidy(results: Sequence[Result]) -> Table:
-    columns = [
-        "system",
-        "protocol",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "error",
-        "count",
-        "total",
-        "signature",
-        "why",
-    ]
-    rows: list[list[Cell]] = [
-        [
-            result.name,
-            result.protocol,
-            score.metric,
-            score.value,
-            score.low,
-            score.high,
-            score.error,
-            score.count,
-            score.total,
-            score.signature,
-            score.why,
-        ]
+    columns = ["metric", "value", "low", "high", "error", "count", "total", "signature", "why"]
+    rows = [
+        [result.name, result.protocol, *(getattr(score, name) for name in columns)]
         for result in results
         for score in (*result.scores, *(score for one in result.slices for score in one.scores))
     ]
-    return Table(columns, rows)
+    return Table(["system", "protocol", *columns], rows)
 
 
 def slice_tables(results: Sequence[Result]) -> list[Table]:
-    """One table for each thing that the results are sliced by: a row per system, key and convention."""
+    """One table for each thing that the results are sliced by: a row per system, key and convention.
+
+    With a few metrics each number has its interval beside it.
+    """
     tables = []
-    for by in dict.fromkeys(one.by for result in results for one in result.slices):
+    slices = [(result.name, one) for result in results for one in result.slices]
+    for by in dict.fromkeys(one.by for _, one in slices):
+        chosen = [(system, one) for system, one in slices if one.by == by]
+        names = list(dict.fromkeys(score.metric for _, one in chosen for score in one.scores))
         rows: list[list[Cell]] = []
-        names: list[str] = []
-        for result in results:
-            for one in result.slices:
-                if one.by == by:
-                    names += [score.metric for score in one.scores if score.metric not in names]
-        for result in results:
-            rows += [_slice_row(result, one, names) for one in result.slices if one.by == by]
+        for system, one in chosen:
+            cells: dict[str, Cell] = dict.fromkeys(names)
+            for score in one.scores:
+                between = _interval(score) if len(names) <= _FEW else None
+                cells[score.metric] = f"{_value(score)} [{between}]" if between else _value(score)
+            rows.append([system, one.key, one.convention, one.turns, *cells.values()])
         columns = ["system", by, "turns that count", "#turns", *map(_heading, names)]
-        tables.append(Table(columns, rows, frozenset(range(3, len(columns))), title=f"By {by}", in_tidy=True))
+        tables.append(Table(columns, rows, range(3, len(columns)), f"By {by}", in_tidy=True))
     return tables
 
 
@@ -172,26 +150,17 @@ def change_tables(results: Sequence[Result]) -> list[Table]:
         if result.changes is None:
             continue
         rows: list[list[Cell]] = []
-        for change in result.changes:
-            renamed = "" if change.became_slot == change.slot else f"{change.became_slot}: "
-            became = "(absent)" if change.became is None else change.became
-            place: list[Cell] = [change.turns, change.dialogue, change.turn]
-            rows.append([change.side, change.slot, change.value, renamed + became, *place, change.by])
+        for one in result.changes:
+            renamed = "" if one.became_slot == one.slot else f"{one.became_slot}: "
+            became = renamed + ("(absent)" if one.became is None else one.became)
+            rows.append([one.side, one.slot, one.value, became, one.turns, one.dialogue, one.turn, one.by])
         title = f"{result.name}: values that {result.protocol} rewrote"
-        tables.append(Table(columns, rows, frozenset({4, 6}), title, [] if rows else ["none"]))
+        tables.append(Table(columns, rows, (4, 6), title, () if rows else ["none"]))
     return tables
 
 
-_FEW = 3
-
-
-def _slice_row(result: Result, one: SliceScores, names: list[str]) -> list[Cell]:
-    """One slice; with a few metrics each number has its interval beside it."""
-    by_name = {score.metric: score for score in one.scores}
-    cells: list[Cell] = []
-    for name in names:
-        score = by_name.get(name)
-        cell = None if score is None else _percent(score)
-        between = None if score is None or len(names) > _FEW else _between(score)
-        cells.append(f"{cell} [{between}]" if between else cell)
-    return [result.name, one.key, one.convention, one.turns, *cells]
+def errors_table(results: Sequence[Result]) -> Table:
+    """One row an error, the system first; what is not known, or not there, is empty in CSV."""
+    columns = ["system", *(field.name for field in fields(ErrorRecord))]
+    rows = [[result.name, *error.to_dict().values()] for result in results for error in result.errors or ()]
+    return Table(columns, rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dsteval.analysis.protocol_spread import Disagreement, ProtocolSpread, SpreadEntry
 from dsteval.render.rankings import not_applicable_table
 from dsteval.render.table import Cell, Table
+from dsteval.results.numbers import number
 
 __all__ = ["spread_tables"]
 
@@ -16,44 +17,37 @@ def spread_tables(spread: ProtocolSpread, everything: bool = False) -> list[Tabl
 
     ``everything`` lists all disagreements instead of the first few.
     """
-    tables = [_main(spread), _metrics(spread)]
+    own = [[one.protocol, _others(one)] for one in spread.entries if len(one.scores) > 1]
+    tables = [_main(spread), Table(["protocol", "its own metrics"], own, in_tidy=True)]
     if spread.not_applicable:
         tables.append(not_applicable_table(spread.not_applicable))
     if spread.between is not None:
-        tables.append(_between(spread, everything))
+        tables.append(_between(spread, spread.between, everything))
     return tables
 
 
-def _points(value: float | None, sign: bool = False) -> Cell:
-    return None if value is None else f"{100 * value:{'+' if sign else ''}.2f}"
+def _others(entry: SpreadEntry) -> str:
+    """The protocol's own metrics beside JGA."""
+    return ", ".join(f"{score.metric} {number(score.value, 100) or '-'}" for score in entry.scores[1:])
 
 
 def _main(spread: ProtocolSpread) -> Table:
     columns = ["protocol", "JGA", "- exact", "won", "lost", "what makes the difference (turns)"]
-    if spread.target is not None:
-        columns.insert(2, "to target")
     rows: list[list[Cell]] = []
-    for entry in spread.entries:
-        difference = entry.difference
-        row: list[Cell] = [
-            entry.protocol,
-            _points(entry.jga.value),
-            _points(difference, sign=True),
-            entry.gained,
-            entry.lost,
-            _rules(entry),
-        ]
-        if spread.target is not None:
-            away = None if entry.jga.value is None else entry.jga.value - spread.target
-            row.insert(2, _points(away, sign=True))
-        rows.append(row)
+    for one in spread.entries:
+        jga, difference = number(one.jga.value, 100), number(one.difference, 100, sign=True)
+        rows.append([one.protocol, jga, difference, one.gained, one.lost, _rules(one)])
     notes = ["per cent; turns won and lost against exact"]
     if spread.target is not None:
-        notes[0] += f"; target {100 * spread.target:.2f}, nearest first"
+        notes[0] += f"; target {number(spread.target, 100)}, nearest first"
+        columns.insert(2, "to target")
+        for row, one in zip(rows, spread.entries, strict=True):
+            away = None if one.jga.value is None else one.jga.value - spread.target
+            row.insert(2, number(away, 100, sign=True))
     usual = spread.entries[0].notes if spread.entries else ()
     notes += usual
     notes += [f"{one.protocol}: {note}" for one in spread.entries for note in one.notes if note not in usual]
-    return Table(columns, rows, frozenset(range(1, len(columns) - 1)), spread.name, notes, _tidy(spread))
+    return Table(columns, rows, range(1, len(columns) - 1), spread.name, notes, _tidy(spread))
 
 
 def _rules(entry: SpreadEntry, most: int = 3) -> str:
@@ -61,78 +55,29 @@ def _rules(entry: SpreadEntry, most: int = 3) -> str:
     return "; ".join(listed[:most]) + (f"; {len(listed) - most} more" if len(listed) > most else "")
 
 
-def _metrics(spread: ProtocolSpread) -> Table:
-    """The protocols' own metrics beside JGA, a line each."""
-    rows: list[list[Cell]] = []
-    for entry in spread.entries:
-        own = [
-            f"{score.metric} {'-' if score.value is None else f'{100 * score.value:.2f}'}"
-            for score in entry.scores[1:]
-        ]
-        if own:
-            rows.append([entry.protocol, ", ".join(own)])
-    return Table(["protocol", "its own metrics"], rows, in_tidy=True)
-
-
 def _tidy(spread: ProtocolSpread) -> Table:
-    columns = [
-        "name",
-        "protocol",
-        "metric",
-        "value",
-        "count",
-        "total",
-        "difference",
-        "won",
-        "lost",
-        "signature",
-        "why",
-    ]
+    """A row for each score; what is told of a protocol's JGA stands beside that alone, its first."""
     rows: list[list[Cell]] = []
     for entry in spread.entries:
-        for number, score in enumerate(entry.scores):
-            own: list[Cell] = [entry.difference, entry.gained, entry.lost]
-            rows.append(
-                [
-                    spread.name,
-                    entry.protocol,
-                    score.metric,
-                    score.value,
-                    score.count,
-                    score.total,
-                    *(own if number == 0 else [None] * 3),
-                    score.signature,
-                    score.why,
-                ]
-            )
-    return Table(columns, rows)
+        apart: list[Cell] = [entry.difference, entry.gained, entry.lost]
+        for one in entry.scores:
+            head: list[Cell] = [spread.name, entry.protocol, one.metric, one.value, one.count, one.total]
+            rows.append([*head, *apart, one.signature, one.why])
+            apart = [None] * 3
+    columns = ["name", "protocol", "metric", "value", "count", "total", "difference", "won", "lost"]
+    return Table([*columns, "signature", "why"], rows)
 
 
-def _between(spread: ProtocolSpread, everything: bool) -> Table:
-    assert spread.between is not None
-    a, b = spread.between
+def _between(spread: ProtocolSpread, pair: tuple[str, str], everything: bool) -> Table:
+    a, b = pair
     shown = spread.disagreements if everything else spread.disagreements[:_MOST]
     columns = ["dialogue", "turn", "slot", "ref", "pred", "right under", f"{a} compares", f"{b} compares", "rule"]
-    rows = [_row(one) for one in shown]
     rest = len(spread.disagreements) - len(shown)
     notes = [f"{rest} more; csv and json list all"] if rest else []
     title = f"{a} and {b} disagree about {len({(d.dialogue, d.turn) for d in spread.disagreements})} turns"
-    return Table(columns, rows, frozenset({1}), title, notes)
+    return Table(columns, list(map(_row, shown)), {1}, title, notes)
 
 
 def _row(one: Disagreement) -> list[Cell]:
-    compared = [f"{_value(ref)} / {_value(pred)}" for ref, pred in one.compared]
-    return [
-        one.dialogue,
-        one.turn,
-        one.slot or None,
-        one.ref,
-        one.pred,
-        one.right_under,
-        *compared,
-        one.rule,
-    ]
-
-
-def _value(text: str | None) -> str:
-    return "-" if text is None else text
+    compared = (f"{'-' if ref is None else ref} / {'-' if pred is None else pred}" for ref, pred in one.compared)
+    return [one.dialogue, one.turn, one.slot or None, one.ref, one.pred, one.right_under, *compared, one.rule]

@@ -5,40 +5,40 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from dsteval.errors import printable
 
-__all__ = ["FORMS", "Cell", "Marked", "Table", "text"]
+__all__ = ["FORMS", "Cell", "Marked", "Table", "is_bold", "text"]
 
 
-class Marked(NamedTuple):
+class Marked(str):
     """A cell's text, bold or not, with a sign behind it; CSV has the bare text."""
 
-    text: str
-    bold: bool = False
-    sign: str = ""
+    bold: bool
+    sign: str
+
+    def __new__(cls, text: str, bold: bool = False, sign: str = "") -> Marked:  # noqa: D102
+        marked = super().__new__(cls, text)
+        marked.bold, marked.sign = bold, sign
+        return marked
 
 
-Cell = str | int | float | Marked | None
+Cell = str | int | float | None
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "\N{DAGGER}": r"\textsuperscript{\dag}",
-}
+_LATEX = str.maketrans(
+    {
+        "\n": "",
+        "\\": r"\textbackslash{}",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "\N{DAGGER}": r"\textsuperscript{\dag}",
+    }
+)
 
 
 @dataclass
@@ -51,45 +51,35 @@ class Table:
     are in another's tidy table already.
     """
 
-    columns: list[str]
-    rows: list[list[Cell]]
-    right: frozenset[int] = frozenset()
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    right: Collection[int] = ()
     title: str = ""
-    notes: list[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
     tidy: Table | None = None
     narrow: Table | None = None
     in_tidy: bool = False
 
     def transposed(self) -> Table:
         """Rows and columns exchanged; the first column becomes the heading."""
-        heads = [str(row[0]) for row in self.rows]
-        rows: list[list[Cell]] = [
-            [name, *(row[number] for row in self.rows)] for number, name in enumerate(self.columns) if number
-        ]
-        return Table(["", *heads], rows, frozenset(range(1, len(heads) + 1)), self.title, self.notes)
+        heads, *rows = zip(self.columns, *self.rows, strict=True)
+        return Table(["", *map(str, heads[1:])], rows, range(1, len(heads)), self.title, self.notes)
 
     def width(self) -> int:
         """Characters a line takes in the terminal, columns two blanks apart."""
-        widths = [max(len(line) for line in name.split("\n")) for name in self.columns]
-        for row in self.rows:
-            widths = [max(width, len(text(cell))) for width, cell in zip(widths, row, strict=True)]
-        return sum(widths) + 2 * len(widths)
+        columns = zip(self.columns, *self.rows, strict=True)
+        lines = ([*name.split("\n"), *map(text, cells)] for name, *cells in columns)
+        return sum(2 + max(map(len, column)) for column in lines)
 
 
 def text(cell: Cell) -> str:
     """A cell as people read it."""
-    if isinstance(cell, Marked):
-        return cell.text + cell.sign
-    return "-" if cell is None else str(cell)
+    return "-" if cell is None else f"{cell}{getattr(cell, 'sign', '')}"
 
 
-def _is_bold(cell: Cell) -> bool:
+def is_bold(cell: Cell) -> bool:
+    """Whether a cell is to be in bold."""
     return isinstance(cell, Marked) and cell.bold
-
-
-def _bare(cell: Cell) -> str | int | float:
-    """A cell in CSV."""
-    return cell.text if isinstance(cell, Marked) else "" if cell is None else cell
 
 
 def to_csv(table: Table) -> str:
@@ -98,7 +88,7 @@ def to_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([name.replace("\n", "") for name in table.columns])
-    writer.writerows([[_bare(cell) for cell in row] for row in table.rows])
+    writer.writerows(table.rows)
     return out.getvalue()
 
 
@@ -107,7 +97,7 @@ def to_md(table: Table) -> str:
 
     def line(cells: Sequence[Cell]) -> str:
         texts = (printable(text(cell)).replace("|", r"\|").replace("\n", " ") for cell in cells)
-        shown = (f"**{one}**" if _is_bold(cell) else one for cell, one in zip(cells, texts, strict=True))
+        shown = (f"**{one}**" if is_bold(cell) else one for cell, one in zip(cells, texts, strict=True))
         return "| " + " | ".join(shown) + " |"
 
     rule = ["---:" if number in table.right else "---" for number in range(len(table.columns))]
@@ -132,10 +122,10 @@ def to_latex(table: Table) -> str:
 
 def _latex(cell: Cell, number: bool) -> str:
     """A cell with LaTeX's signs escaped, in bold if it is to be; a number's minus is one."""
-    escaped = "".join(_LATEX.get(c, c) for c in printable(text(cell)).replace("\n", ""))
+    escaped = printable(text(cell)).translate(_LATEX)
     if number:
         escaped = re.sub(r"(?<![\w.)])-(?=\d)", "$-$", escaped)
-    return rf"\textbf{{{escaped}}}" if _is_bold(cell) else escaped
+    return rf"\textbf{{{escaped}}}" if is_bold(cell) else escaped
 
 
 FORMS: dict[str, Callable[[Table], str]] = {"csv": to_csv, "md": to_md, "latex": to_latex}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from functools import partial
 from typing import IO
 
 from rich import box
@@ -11,7 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from dsteval.errors import printable
-from dsteval.render.table import Cell, Marked, Table, text
+from dsteval.render.table import Cell, Table, is_bold, text
 
 __all__ = ["console", "show"]
 
@@ -20,9 +22,8 @@ _WIDE = 100_000  # a pipe has no width; nothing is wrapped there
 
 def console(file: IO[str]) -> Console:
     """A console for a stream: coloured where it is a terminal and NO_COLOR is not set."""
-    if file.isatty():
-        return Console(file=file, highlight=False, emoji=False, markup=False)
-    return Console(file=file, highlight=False, emoji=False, markup=False, width=_WIDE, color_system=None)
+    made = partial(Console, file=file, highlight=False, emoji=False, markup=False)
+    return made() if file.isatty() else made(width=_WIDE, color_system=None)
 
 
 def show(tables: list[Table], file: IO[str] | None = None) -> None:
@@ -53,27 +54,23 @@ def _rich(table: Table) -> RichTable:
     columns: list[list[Text]] = []
     for number, name in enumerate(table.columns):
         cells = [row[number] for row in table.rows]
-        if any(isinstance(cell, Marked) and cell.sign for cell in cells):
+        if any(getattr(cell, "sign", "") for cell in cells):
             head, *texts = _signed(name, cells)
-            drawn.add_column(head, overflow="fold")
+            drawn.add_column(Text(head), overflow="fold")
         else:
             justify: JustifyMethod = "right" if number in table.right else "left"
             drawn.add_column(Text(printable(name)), justify=justify, overflow="fold")
-            texts = [Text(printable(text(cell)), style=_style(cell)) for cell in cells]
-        columns.append(texts)
+            texts = [printable(text(cell)) for cell in cells]
+        styles = ("bold" if is_bold(cell) else "" for cell in cells)
+        columns.append(list(map(Text, texts, styles)))
     for row in zip(*columns, strict=True):
         drawn.add_row(*row)
     return drawn
 
 
-def _signed(name: str, cells: list[Cell]) -> list[Text]:
+def _signed(name: str, cells: Sequence[Cell]) -> list[str]:
     """Heading and cells of a column of numbers with signs, which stand beyond the last digit."""
-    bare = [name, *(cell.text if isinstance(cell, Marked) else text(cell) for cell in cells)]
-    signs = ["", *(cell.sign if isinstance(cell, Marked) else "" for cell in cells)]
+    signs = ["", *(getattr(cell, "sign", "") for cell in cells)]
+    bare = [one.removesuffix(sign) for one, sign in zip([name, *map(text, cells)], signs, strict=True)]
     width, room = max(map(len, bare)), max(map(len, signs))
-    padded = (f"{one:>{width}}{sign:<{room}}" for one, sign in zip(bare, signs, strict=True))
-    return [Text(one, style=style) for one, style in zip(padded, ["", *map(_style, cells)], strict=True)]
-
-
-def _style(cell: Cell) -> str:
-    return "bold" if isinstance(cell, Marked) and cell.bold else ""
+    return [f"{one:>{width}}{sign:<{room}}" for one, sign in zip(bare, signs, strict=True)]

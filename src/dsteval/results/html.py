@@ -7,7 +7,7 @@ from html import escape
 
 from dsteval.errors import printable
 
-__all__ = ["cell", "page", "table"]
+__all__ = ["cell", "table"]
 
 
 def cell(value: object, *, bold: bool = False, color: str = "") -> str:
@@ -17,19 +17,16 @@ def cell(value: object, *, bold: bool = False, color: str = "") -> str:
     return f'<span style="color:{color}">{text}</span>' if color else text
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> str:
-    """A table; columns and title are texts, the cells of rows come from ``cell``.
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", notes: Iterable[str] = ()
+) -> str:
+    """A table, and notes below it in small print; the cells of rows come from ``cell``, all else are texts.
 
     >>> table(["a<b"], [[cell("x&y")]])
-    '<table><thead><tr><th>a&lt;b</th></tr></thead><tbody><tr><td>x&amp;y</td></tr></tbody></table>'
+    '<div><table><thead><tr><th>a&lt;b</th></tr></thead><tbody><tr><td>x&amp;y</td></tr></tbody></table></div>'
     """
     caption = f"<caption>{cell(title)}</caption>" if title else ""
     head = "".join(f"<th>{cell(name)}</th>" for name in columns)
-    body = "".join("<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows)
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def page(*parts: str, notes: Iterable[str] = ()) -> str:
-    """Parts below each other, and notes in small print."""
+    body = "".join("<tr>" + "".join(f"<td>{content}</td>" for content in row) + "</tr>" for row in rows)
     small = "".join(f"<div><small>{cell(note)}</small></div>" for note in notes)
-    return f"<div>{''.join(parts)}{small}</div>"
+    return f"<div><table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{small}</div>"

@@ -18,6 +18,7 @@ from dsteval.outcomes.error_records import ErrorRecord
 from dsteval.outcomes.table import Outcomes
 from dsteval.prepare.states import Change
 from dsteval.results import html
+from dsteval.results.numbers import interval, number
 from dsteval.results.partition import Partition, count_text
 from dsteval.stats.bootstrap import Interval
 from dsteval.stats.intervals import Intervals
@@ -205,9 +206,9 @@ class Result:
         """The scores as a table, for notebooks."""
         rows = [[html.cell(score.metric), *map(html.cell, self._pieces(score))] for score in self.scores]
         title = f"{self.name}: {self.coverage.scored_turns} turns, protocol {self.protocol}"
-        table = html.table(["metric", "value", "interval", "counted"], rows, title)
         signature = "|".join(self.signature) if self.scores else ""
-        return html.page(table, notes=["per cent, but for what counts turns", *self.notes, signature])
+        notes = ["per cent, but for what counts turns", *self.notes, signature]
+        return html.table(["metric", "value", "interval", "counted"], rows, title, notes)
 
     def __str__(self) -> str:
         width = max(map(len, self.metrics), default=0)
@@ -229,10 +230,7 @@ class Result:
             return "undefined", "", score.why
         scale = self.metrics[score.metric].scale
         counted = f"{score.total}" if score.count is None else f"{score.count} / {score.total}"
-        between = ""
-        if score.low is not None and score.high is not None:
-            between = f"{scale * score.low:.2f} .. {scale * score.high:.2f}"
-        return f"{scale * score.value:.2f}", between, counted
+        return str(number(score.value, scale)), interval(score.low, score.high, scale) or "", counted
 
 
 def scored(

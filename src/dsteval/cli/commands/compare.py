@@ -1,11 +1,11 @@
-"""``dsteval compare``."""
+"""``dsteval compare``: systems side by side, what is added to that, and runs or references instead of systems."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,28 +13,35 @@ import click
 from dsteval.analysis.baselines import BASELINES
 from dsteval.analysis.comparison import Comparison, compare
 from dsteval.analysis.differences import TESTS, Difference
-from dsteval.cli.commands.compare_modes import added, beyond_options, runs, two_refs
+from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
+from dsteval.analysis.reference_change import two_references
+from dsteval.analysis.sample_size import plan
+from dsteval.analysis.seed_runs import repeated
 from dsteval.cli.options import (
-    OneOf,
+    arguments_of,
+    choice,
     coverage_options,
     file_options,
     form_option,
     interval_options,
-    interval_settings,
+    metric_option,
     open_named,
     open_shown,
     protocol_option,
-    slot_list,
+    together,
 )
 from dsteval.cli.output_files import emit, form_of
 from dsteval.cli.path_checks import check_places, typed
-from dsteval.cli.systems import systems
+from dsteval.cli.systems import check_predictions, named, open_reference, open_saved, systems
 from dsteval.errors import OptionError, unknown
 from dsteval.metrics import parse
-from dsteval.pipeline.run import Settings
+from dsteval.pipeline.inputs import system_name
 from dsteval.readers import Source
+from dsteval.render import rankings as tables_of
 from dsteval.render.comparison import comparison_tables
-from dsteval.results.result import Result
+from dsteval.render.table import Table
+from dsteval.results.numbers import interval, number
+from dsteval.results.result import SCHEMA, Result
 from dsteval.results.saved import is_saved, load
 from dsteval.stats.intervals import Intervals
 
@@ -43,40 +50,35 @@ __all__ = ["command"]
 # What only the comparison of systems has a use for, and neither runs nor two references.
 _BESIDE = ["against", "fail_below", "baselines", "over", "power", "discriminate", "difference", "test", "common"]
 
+_FAIL_BELOW = "With --against: exit 1 where the difference may be below so many points; may be repeated."
+_added_options = together(
+    choice("--over", of=["lambda", "protocols", "resamples"], multiple=True, help="Who leads, over what."),
+    click.option("--discriminate", is_flag=True, help="The share of pairs that each metric separates."),
+    click.option("--power", is_flag=True, help="Dialogues that are needed to tell the systems apart."),
+    click.option("--difference", type=float, metavar="POINTS", help="With --power: the difference to be told."),
+    click.option("--runs", is_flag=True, help="The FILEs are runs of one system: mean, deviation, agreement."),
+)
+
 
 @click.command("compare")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@partial(file_options, several=True)
+@file_options(several=True)
 @protocol_option
 @coverage_options
 @interval_options
-@click.option("--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated.")
-@click.option(
-    "--test", type=OneOf("--test", TESTS), default="bootstrap", help="The paired test.", show_default=True
-)
+@metric_option
+@choice("--test", of=TESTS, default="bootstrap", help="The paired test.", show_default=True)
 @click.option("--common", is_flag=True, help="Compare the dialogues that all systems have, and say so.")
 @click.option("--baselines", is_flag=True, help="Rows for empty states and for the state of the turn before.")
 @click.option("--against", metavar="SAVED", help="A saved result: each FILE is compared with it only.")
-@click.option(
-    "--fail-below",
-    multiple=True,
-    metavar="METRIC=POINTS",
-    help="With --against: exit 1 where the difference may be below so many points; may be repeated.",
-)
-@beyond_options
+@click.option("--fail-below", multiple=True, metavar="METRIC=POINTS", help=_FAIL_BELOW)
+@_added_options
 @form_option
 def command(
     files: tuple[str, ...],
     ref: tuple[str, ...],
     ref_field: tuple[str, ...],
-    protocol: str,
-    metrics: tuple[str, ...],
-    test: str,
-    common: bool,
-    baselines: bool,
-    against: str | None,
-    fail_below: tuple[str, ...],
-    slots: str | None,
+    runs: bool,
     form: str | None,
     out: str | None,
     **options: Any,
@@ -88,43 +90,63 @@ def command(
     --ref (or of --ref-field) is compared with itself: what each slot makes of other labels.
     """
     check_places("out")
-    wanted = {name: options.pop(name) for name in ("over", "discriminate", "power", "difference", "runs")}
-    settings: Settings = {"slots": slot_list(slots), **interval_settings(options)}  # type: ignore[typeddict-item]
-    everything = form_of(form, out) in ("csv", "json")
+    beside = {name: options.pop(name) for name in _BESIDE}
+    arguments = arguments_of(options)
     if len(ref) > 1 or len(ref_field) > 1:
         _check_idle("two references", *_BESIDE, "runs")
-        emit(*two_refs(files, ref, ref_field, protocol, metrics, settings, everything), form, out)
+        sides, fields = _two_references(files, ref, ref_field)
+        name, path = open_named(files[0])
+        change = two_references(open_shown(path), sides, ref_fields=fields, name=name, **arguments)
+        most = None if form_of(form, out) in ("csv", "json") else 20
+        emit(
+            tables_of.reference_tables(change, most), {"schema": SCHEMA, "references": change.to_dict()}, form, out
+        )
         return
     reference = ref[0] if ref else None
-    settings["ref_field"] = ref_field[0] if ref_field else None
-    if wanted["runs"]:
+    arguments["ref_field"] = ref_field[0] if ref_field else None
+    if runs:
         _check_idle("--runs", *_BESIDE)
-        emit(*runs(files, reference, protocol, metrics, settings), form, out)
+        repeats = repeated(systems(files, reference, {**arguments, "ci": None}), arguments["metrics"])
+        emit(tables_of.repeats_tables(repeats), {"schema": SCHEMA, "runs": repeats.to_dict()}, form, out)
         return
-    limits = _limits(fail_below, against, Intervals.of_settings(settings).level)
-    if common and settings.get("missing") == "error":
-        settings["missing"] = "skip"
-    results = systems(files, reference, protocol, metrics, (), {**settings, "ci": None})
-    source, own = _reference(files, reference, settings) if baselines else (None, settings)
+    _systems(files, reference, arguments, beside, form, out)
+
+
+def _systems(
+    files: Sequence[str],
+    ref: str | None,
+    arguments: dict[str, Any],
+    beside: dict[str, Any],
+    form: str | None,
+    out: str | None,
+) -> None:
+    """Compare the systems; ``beside`` are the options that belong to this alone."""
+    intervals = Intervals.of_settings(arguments)
+    limits = _limits(beside["fail_below"], beside["against"], intervals.level)
+    if beside["common"] and arguments["missing"] == "error":
+        arguments = {**arguments, "missing": "skip"}
+    results = systems(files, ref, {**arguments, "ci": None})
+    source, own = _baseline_reference(files, ref, arguments) if beside["baselines"] else (None, arguments)
     comparison = compare(
         results,
         source,
-        metrics=metrics or None,
-        protocol=protocol,
-        common=common,
-        against=[] if against is None else _saved(against, results),
-        baselines=tuple(BASELINES) if baselines else (),
-        test=test,
+        common=beside["common"],
+        against=[] if beside["against"] is None else _saved(beside["against"], results),
+        baselines=tuple(BASELINES) if beside["baselines"] else (),
+        test=beside["test"],
         **own,
     )
     below = _below(comparison, limits)
     for note in comparison.notes:
         click.echo(note, err=True)
-    tables = comparison_tables(comparison, not metrics, everything)
-    more, document = added(comparison.systems, files, reference, metrics, settings, wanted)
+    everything = form_of(form, out) in ("csv", "json")
+    tables = comparison_tables(comparison, not arguments["metrics"], everything)
+    document = comparison.to_dict(out is not None)
+    for key, more, value in _added(comparison.systems, files, ref, intervals, arguments, beside):
+        tables += more
+        document[key] = value
     remarks = dict.fromkeys(note for one in comparison.systems for note in one.notes)
-    whole = comparison.to_dict(out is not None) | document
-    emit([*tables, *more], whole, form, out, remarks=remarks, compact=True)
+    emit(tables, document, form, out, remarks=remarks, compact=True)
     for line in below:
         click.echo(f"dsteval: {line}", err=True)
     if below:
@@ -138,21 +160,43 @@ def _check_idle(instead: str, *names: str) -> None:
         raise OptionError(where=", ".join(idle), expected=expected, found=instead, remedy="Leave them away.")
 
 
-def _reference(files: Sequence[str], ref: str | None, settings: Settings) -> tuple[Source | None, Settings]:
+def _two_references(
+    files: Sequence[str], refs: Sequence[str], fields: Sequence[str]
+) -> tuple[dict[str, Source | None], dict[str, str] | None]:
+    """Two references by their labels, two of ``--ref`` or one file's ``--ref-field``, and the fields by these.
+
+    Raises OptionError for another number of systems or references.
+    """
+    if len(files) != 1 or (len(refs), len(fields)) not in ((2, 0), (2, 1), (2, 2), (1, 2), (0, 2)):
+        raise OptionError(
+            where="--ref, --ref-field",
+            expected="one FILE and two references: --ref A --ref B, or --ref-field A --ref-field B of one file",
+            found=f"{len(files)} FILE and {', '.join((*refs, *fields))}",
+        )
+    pairs = [open_named(ref) for ref in refs]
+    labels = [name or path for name, path in pairs] if len(refs) == 2 else list(fields)
+    if labels[0] == labels[1]:
+        raise OptionError(where="--ref", expected="two references", found=f"{labels[0]!r} twice")
+    opened: list[Source | None] = [open_shown(path) for _, path in pairs]
+    sides = opened if len(opened) == 2 else (opened or [None]) * 2
+    own = fields if len(fields) == 2 else [*fields] * 2
+    return dict(zip(labels, sides, strict=True)), dict(zip(labels, own, strict=True)) if fields else None
+
+
+def _baseline_reference(
+    files: Sequence[str], ref: str | None, arguments: dict[str, Any]
+) -> tuple[Source | None, dict[str, Any]]:
     """The reference of which baselines are made: --ref, or the first FILE that has one inside."""
     if ref is not None:
-        return open_shown(ref), settings
-    paths = [open_named(file)[1] for file in files if file != "-"]
-    found = next((source for path in paths if not is_saved(source := open_shown(path))), None)
-    return found, {**settings, "ref_format": settings.get("format")}
+        return open_shown(ref), arguments
+    opened = (open_shown(open_named(file)[1]) for file in files if file != "-")
+    first = next((source for source in opened if not is_saved(source)), None)
+    return first, {**arguments, "ref_format": arguments["format"]}
 
 
 def _saved(path: str, results: Sequence[Result]) -> list[Result]:
     """The systems of a saved result; one that has a FILE's name is told apart by its file's."""
-    source = open_shown(path)
-    if not is_saved(source):
-        expected = "a result that score -o PATH.json wrote"
-        raise OptionError(where=f"--against {source.name}", expected=expected, found="another file")
+    source = open_saved(path, "--against")
     taken = {one.name for one in results}
     return [
         replace(one, name=f"{one.name} in {source.name}") if one.name in taken else one for one in load(source)
@@ -161,27 +205,25 @@ def _saved(path: str, results: Sequence[Result]) -> list[Result]:
 
 def _limits(texts: Sequence[str], against: str | None, level: float | None) -> dict[str, float]:
     """Metric -> points. Raises OptionError for what is not METRIC=POINTS, or cannot be told."""
-    if texts and against is None:
-        expected = "--against with a saved result, from which a difference is taken"
-        raise OptionError(where=f"--fail-below {texts[0]}", expected=expected, found="none")
-    if texts and level is None:
-        expected = "intervals, whose lower bound counts"
-        raise OptionError(where=f"--fail-below {texts[0]}", expected=expected, found="--no-ci")
     limits = {}
     for text in texts:
+        where = f"--fail-below {text}"
+        if against is None:
+            expected = "--against with a saved result, from which a difference is taken"
+            raise OptionError(where=where, expected=expected, found="none")
+        if level is None:
+            raise OptionError(where=where, expected="intervals, whose lower bound counts", found="--no-ci")
         metric, _, points = text.rpartition("=")
         try:
-            number = float(points) if metric else math.nan
+            limit = float(points) if metric else math.nan
         except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            expected = "METRIC=POINTS, like JGA=-1.0"
-            raise OptionError(where=f"--fail-below {text}", expected=expected, found=repr(points))
+            limit = math.nan
+        if not math.isfinite(limit):
+            raise OptionError(where=where, expected="METRIC=POINTS, like JGA=-1.0", found=repr(points))
         parsed = parse(metric)
         if parsed.lower_is_better:
-            expected = "a metric of which more is better"
-            raise OptionError(where=f"--fail-below {text}", expected=expected, found=parsed.name)
-        limits[str(parsed)] = number
+            raise OptionError(where=where, expected="a metric of which more is better", found=parsed.name)
+        limits[str(parsed)] = limit
     return limits
 
 
@@ -200,8 +242,46 @@ def _below(comparison: Comparison, limits: dict[str, float]) -> list[str]:
 
 def _failure(one: Difference, limit: float) -> str:
     head = f"--fail-below {one.metric}={limit:g}: {one.a} against {one.b}"
-    if one.difference is None or one.low is None or one.high is None:
+    ends = interval(one.low, one.high, one.scale, sign=True, to=" to ")
+    if one.difference is None or ends is None:
         return f"{head}: no interval of the difference, {one.note}"
-    low, high, scale = one.low, one.high, one.scale
-    points = f"{scale * one.difference:+.2f}" + (" points" if scale == 100 else "")
-    return f"{head}: {points}, and the interval {scale * low:+.2f} to {scale * high:+.2f} reaches below {limit:g}"
+    points = f"{number(one.difference, one.scale, sign=True)}" + (" points" if one.scale == 100 else "")
+    return f"{head}: {points}, and the interval {ends} reaches below {limit:g}"
+
+
+def _added(
+    results: Sequence[Result],
+    files: Sequence[str],
+    ref: str | None,
+    intervals: Intervals,
+    arguments: dict[str, Any],
+    beside: dict[str, Any],
+) -> Iterator[tuple[str, list[Table], Any]]:
+    """What was asked for beside the comparison: its key in the JSON, its tables, and what the JSON has of it."""
+    metrics = arguments["metrics"]
+    if "lambda" in beside["over"]:
+        by_lambda = over_lambda(results)
+        yield "over_lambda", tables_of.lambda_tables(by_lambda), by_lambda.to_dict()
+    if "protocols" in beside["over"]:
+        sources = {name or system_name(Path(path).name): open_shown(path) for name, path in named(files)}
+        for source in sources.values():
+            check_predictions(source, "--over protocols")
+        reference = open_reference(ref)
+        settings: Any = {key: value for key, value in arguments.items() if key not in ("metrics", "protocol")}
+        found = [over_protocols(reference, sources, metric, **settings) for metric in metrics or ["JGA"]]
+        tables = [table for one in found for table in tables_of.protocol_tables(one)]
+        yield "over_protocols", tables, [one.to_dict() for one in found]
+    if "resamples" in beside["over"]:
+        by_resample = over_resamples(results, metrics, intervals)
+        yield "over_resamples", tables_of.resample_tables(by_resample), by_resample.to_dict()
+    if beside["discriminate"]:
+        separated = discriminative_power(results, metrics, intervals)
+        yield "discrimination", tables_of.discrimination_tables(separated), separated.to_dict()
+    points = beside["difference"]
+    if beside["power"]:
+        scales = {text: metric.scale for text, metric in results[0].metrics.items()}
+        asked = None if points is None else {text: points / scale for text, scale in scales.items()}
+        planned = plan(results, metrics, intervals, asked)
+        yield "plan", tables_of.plan_tables(planned), planned.to_dict()
+    elif points is not None:
+        raise OptionError(where="--difference", expected="--power, which it is for", found="none")

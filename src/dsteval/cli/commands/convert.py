@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from dsteval import readers
-from dsteval.cli.options import open_shown, say
+from dsteval.cli.options import field_option, open_shown, say
 from dsteval.cli.output_files import replaced, to_stdout
 from dsteval.cli.path_checks import check_places
 from dsteval.readers.jsonl_writer import lines, one_side
@@ -21,7 +22,7 @@ __all__ = ["command"]
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--format", metavar="NAME", help="Format of IN, instead of detecting it.")
-@click.option("--ref-field", metavar="FIELD", help="Which field is the reference, where a file has several.")
+@field_option()
 @click.option("--updates", is_flag=True, help="The predicted states of IN are what each turn changed.")
 def command(source: str, target: str, format: str | None, ref_field: str | None, updates: bool) -> None:
     """Write IN, in any format that is read, as our JSON Lines to OUT (- is standard output, .gz packs).
@@ -33,10 +34,8 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
         check_places("target")
     opened = open_shown(source)
     say(opened, format)
-    reader = readers.find(format) if format is not None else readers.detect(opened).reader
-    options = readers.Options(updates, ref_field)
     # All is read before anything is written: nothing is written half, to stdout neither.
-    dialogues = list(readers.read(opened, "pred", reader.name, options))
+    dialogues = list(readers.read(opened, "pred", format, readers.Options(updates, ref_field)))
     count = _write(lines(dialogues, one_side(dialogues)), target)
     click.echo(f"{target}: {count} turns written", err=True)
     if opened.schema:
@@ -55,16 +54,13 @@ def _in_place(source: str, target: str) -> bool:
 def _write(written: Iterable[bytes], target: str) -> int:
     """Write all lines, or none: a file is complete or not there. Returns how many."""
     count = 0
-    if target == "-":
+    with ExitStack() as opened:
+        put: Callable[[bytes], object] = to_stdout
+        if target != "-":
+            file = opened.enter_context(replaced(target, "OUT"))
+            packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if target.endswith(".gz") else None
+            put = opened.enter_context(packed).write if packed else file.write
         for line in written:
-            to_stdout(line)
+            put(line)
             count += 1
-        return count
-    with replaced(target, "OUT") as file:
-        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if target.endswith(".gz") else None
-        for line in written:
-            (packed or file).write(line)
-            count += 1
-        if packed is not None:
-            packed.close()
     return count

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from dsteval.analysis.describe import PROTOCOL, Description, describe
-from dsteval.cli.options import FetchBar, form_option, say_unverified
+from dsteval.cli.options import FetchBar, field_option, form_option, say_unverified
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places
 from dsteval.data.fetch import fetch
-from dsteval.render.table import Cell, Table
+from dsteval.render.table import Table
+from dsteval.results.numbers import number
 
 __all__ = ["command"]
 
@@ -22,7 +23,7 @@ def command() -> None:
 @command.command("describe", short_help="Count conversations, turns, slots and values.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--format", metavar="NAME", help="Format of the files, instead of detecting it.")
-@click.option("--ref-field", metavar="FIELD", help="Which field is the reference, where a file has several.")
+@field_option()
 @form_option
 def _describe(
     files: tuple[str, ...], format: str | None, ref_field: str | None, form: str | None, out: str | None
@@ -45,19 +46,9 @@ def _describe(
 
 def _table(found: list[Description]) -> Table:
     columns = ["data", "conversations", "turns", "turns a conversation", "slots", "values"]
-    rows: list[list[Cell]] = [
-        [
-            one.name,
-            one.conversations,
-            one.turns,
-            None if one.average is None else f"{one.average:.2f}",
-            one.slots,
-            one.values,
-        ]
-        for one in found
-    ]
+    rows = [[one.name, one.conversations, one.turns, number(one.average), one.slots, one.values] for one in found]
     notes = [f"slots that have a value, and distinct pairs of slot and value, as protocol {PROTOCOL} reads them"]
-    return Table(columns, rows, frozenset(range(1, len(columns))), notes=notes)
+    return Table(columns, rows, range(1, 6), notes=notes)
 
 
 @command.command("fetch", short_help="Fetch public data sets into the cache.")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
-from dsteval.analysis.explanation import Explanation, explain
+from dsteval.analysis.explanation import explain
 from dsteval.analysis.worst_dialogues import worst
-from dsteval.cli.options import OneOf, form_option, input_options, open_named, open_shown
+from dsteval.cli.options import choice, form_option, input_options
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places
-from dsteval.cli.systems import check_predictions
+from dsteval.cli.systems import open_reference, predictions
 from dsteval.errors import OptionError
-from dsteval.readers import Source
 from dsteval.render.explanation import (
     explanation_table,
     show_explanation,
@@ -33,7 +33,7 @@ _ONLY = {"type1": ("type 1",), "type2": ("type 2",), "wrong": ("type 1", "type 2
 @click.argument("dialogue", metavar="DIALOGUE", required=False)
 @input_options
 @click.option("--metric", default="FGA@0.5", metavar="M", help="The FGA that weighs the turns.", show_default=True)
-@click.option("--only", type=OneOf("--only", list(_ONLY)), help="Only turns of that outcome.")
+@choice("--only", of=list(_ONLY), help="Only turns of that outcome.")
 @click.option("--system", "other", metavar="FILE", help="Another system's output, side by side with FILE's.")
 @click.option("--worst", "count", type=int, metavar="N", help="List the N dialogues that do worst, by the metric.")
 @form_option
@@ -41,8 +41,6 @@ def command(
     file: str,
     dialogue: str | None,
     ref: str | None,
-    protocol: str,
-    metric: str,
     only: str | None,
     other: str | None,
     count: int | None,
@@ -58,43 +56,35 @@ def command(
     """
     _check(dialogue, count, only, other)
     check_places("out")
-    reference = None if ref is None else open_shown(ref)
-    name, path = open_named(file)
-    source = open_shown(path)
-    check_predictions(source, "explain")
+    reference = open_reference(ref)
+    name, source = predictions(file, "explain")
     if count is not None:
-        found = worst(reference, source, count, metric=metric, protocol=protocol, name=name, **options)
-        emit([worst_table(found)], found.to_dict(), form, out)
+        listed = worst(reference, source, count, name=name, **options)
+        emit([worst_table(listed)], listed.to_dict(), form, out)
         return
-
-    def explained(named: str | None, opened: Source) -> Explanation:
-        return explain(reference, opened, dialogue or "", metric=metric, protocol=protocol, name=named, **options)
-
-    shown = [explained(name, source)]
+    explained = partial(explain, reference, dialogue=dialogue or "", **options)
+    shown = [explained(pred=source, name=name)]
     if other is not None:
-        other_name, other_path = open_named(other)
-        others = open_shown(other_path)
-        check_predictions(others, "explain")
-        shown.append(explained(other_name, others))
+        name, source = predictions(other, "explain")
+        shown.append(explained(pred=source, name=name))
     whole = shown[0]
     if only is not None:
         numbers = set().union(*(one.turns_of(_ONLY[only]) for one in shown))
         shown = [one.at(numbers) for one in shown]
-    first = shown[0]
     if other is None:
-        table = explanation_table(first)
-        emit([table], first.to_dict(), form, out, lambda stream: show_explanation(first, stream, whole))
-        return
-    second = shown[1]
-    document = {"schema": SCHEMA, "systems": [one.to_dict() for one in shown]}
-    table = side_by_side_table(first, second)
-    emit([table], document, form, out, lambda stream: show_side_by_side(first, second, stream))
+        text = partial(show_explanation, shown[0], whole=whole)
+        emit([explanation_table(shown[0])], shown[0].to_dict(), form, out, text)
+    else:
+        document = {"schema": SCHEMA, "systems": [one.to_dict() for one in shown]}
+        first, second = shown
+        text = partial(show_side_by_side, first, second)
+        emit([side_by_side_table(first, second)], document, form, out, text)
 
 
 def _check(dialogue: str | None, count: int | None, only: str | None, other: str | None) -> None:
     """Raise where DIALOGUE and --worst are both there, or neither."""
     if count is None and dialogue is None:
         raise click.UsageError("Missing argument 'DIALOGUE', or --worst N to find one.")
-    odd = [name for name, value in (("DIALOGUE", dialogue), ("--only", only), ("--system", other)) if value]
-    if count is not None and odd:
-        raise OptionError(where=f"--worst {count}", expected="no dialogue, since it lists them", found=odd[0])
+    given = [name for name, value in (("DIALOGUE", dialogue), ("--only", only), ("--system", other)) if value]
+    if count is not None and given:
+        raise OptionError(where=f"--worst {count}", expected="no dialogue, since it lists them", found=given[0])

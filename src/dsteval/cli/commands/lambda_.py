@@ -11,6 +11,7 @@ from dsteval.errors import OptionError
 from dsteval.metrics.fga import decay, lambda_for
 from dsteval.metrics.text import number_text
 from dsteval.render.table import Cell, Table
+from dsteval.results import numbers
 
 __all__ = ["command"]
 
@@ -33,8 +34,8 @@ def command(turns: float, factor: float, form: str | None, out: str | None) -> N
     metric = f"FGA@{number_text(round(number, 5))}"
     steps = np.arange(1, max(1, round(min(turns, _SHOWN))) + 1)
     weights = decay(steps, number)
-    rows: list[list[Cell]] = [[int(x), f"{w:.4f}"] for x, w in zip(steps, weights, strict=True)]
-    title = f"lambda {number:.5f}, metric {metric}"
+    rows: list[list[Cell]] = [[int(x), numbers.number(w, digits=4)] for x, w in zip(steps, weights, strict=True)]
+    title = f"lambda {numbers.number(number, digits=5)}, metric {metric}"
     document = {"schema": 1, "lambda": number, "turns": turns, "factor": factor, "metric": metric}
     table = Table(["turns since the error", "weight"], rows, frozenset({0, 1}), title=title)
     emit([table], document | {"weights": weights.tolist()}, form, out)

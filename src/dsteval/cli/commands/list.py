@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -31,28 +31,10 @@ def _metrics() -> list[dict[str, Any]]:
     ]
 
 
-def _protocols() -> list[dict[str, Any]]:
-    return [
-        {
-            "name": loaded.label,
-            "about": loaded.title,
-            "source": loaded.source,
-            "needs": list(loaded.needs),
-            "checked": list(loaded.checked),
-            "hash": loaded.hash,
-        }
-        for loaded in map(protocol.load, protocol.names())
-    ]
-
-
-def _readers() -> list[dict[str, Any]]:
-    found = map(readers.find, readers.names())
-    return [{"name": reader.name, "sides": reader.sides, "about": reader.about} for reader in found]
-
-
-def _trackers() -> list[dict[str, Any]]:
-    loaded = map(tracker.Loaded, tracker.names())
-    return [{"name": one.name, "about": one.about, "needs": list(one.needs), "hash": one.hash} for one in loaded]
+def _described(things: Iterable[object], *attributes: str, **renamed: str) -> list[dict[str, Any]]:
+    """Some attributes of each, under their names or, where these differ, under others."""
+    names = {**renamed, **{name: name for name in attributes}}
+    return [{key: getattr(thing, name) for key, name in names.items()} for thing in things]
 
 
 def _datasets() -> list[dict[str, Any]]:
@@ -75,9 +57,11 @@ def _share(count: int, of: int) -> str:
 
 _LISTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "metrics": _metrics,
-    "protocols": _protocols,
-    "readers": _readers,
-    "trackers": _trackers,
+    "protocols": lambda: _described(
+        map(protocol.load, protocol.names()), "source", "needs", "checked", "hash", name="label", about="title"
+    ),
+    "readers": lambda: _described(map(readers.find, readers.names()), "name", "sides", "about"),
+    "trackers": lambda: _described(map(tracker.Loaded, tracker.names()), "name", "about", "needs", "hash"),
     "datasets": _datasets,
 }
 
@@ -99,4 +83,4 @@ _SHOWN = ("name", "about", "parameters", "needs", "sides", "licence", "splits", 
 
 
 def _cell(value: Any) -> Cell:
-    return "; ".join(map(str, value)) if isinstance(value, list) else value
+    return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from dsteval.cli.options import (
     OneOf,
+    arguments_of,
     coverage_options,
     form_option,
     input_options,
-    interval_settings,
     open_named,
     slot_list,
+    together,
 )
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import systems
 from dsteval.errors import ReadError, first_few, require
-from dsteval.pipeline.run import Settings
 from dsteval.rating import charts
 from dsteval.rating.agreement import agree
 from dsteval.rating.correlation import correlate
@@ -35,25 +35,17 @@ from dsteval.stats.intervals import Intervals
 
 __all__ = ["SEED", "agree_command", "check_seed", "correlate_command", "plan_command", "read_ratings"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 SEED = click.option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws.")
 
 
-def _ratings_options(command: F) -> F:
-    option = click.option
-    for one in reversed(
-        [
-            option("--ci", type=float, default=0.95, metavar="LEVEL", help="Level of the intervals."),
-            option("--no-ci", is_flag=True, help="No intervals."),
-            option("--resamples", type=int, default=1000, metavar="N", help="How often is drawn anew."),
-            SEED,
-            option("--scale", metavar="LOW..HIGH", help="What ratings may be; others are refused."),
-            option("--allow-missing", is_flag=True, help="Go on though rows have no rating."),
-        ]
-    ):
-        command = one(command)
-    return command
+_ratings_options = together(
+    click.option("--ci", type=float, default=0.95, metavar="LEVEL", help="Level of the intervals."),
+    click.option("--no-ci", is_flag=True, help="No intervals."),
+    click.option("--resamples", type=int, default=1000, metavar="N", help="How often is drawn anew."),
+    SEED,
+    click.option("--scale", metavar="LOW..HIGH", help="What ratings may be; others are refused."),
+    click.option("--allow-missing", is_flag=True, help="Go on though rows have no rating."),
+)
 
 
 def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -62,7 +54,7 @@ def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _intervals(options: dict[str, Any]) -> Intervals:
-    return Intervals.of_settings(interval_settings(_taken(options, "ci", "no_ci", "resamples", "seed")))
+    return Intervals.of_settings(arguments_of(_taken(options, "ci", "no_ci", "resamples", "seed")))
 
 
 def read_ratings(files: Sequence[str], *, scale: str | None, allow_missing: bool) -> list[Rating]:
@@ -225,7 +217,7 @@ def _scored(
     file: str, metrics: Sequence[str], ref: str | None, protocol: str, slots: str | None, **settings: Any
 ) -> Result:
     """The one system of a FILE. Raises OptionError for a saved result of several."""
-    given: Settings = {"slots": slot_list(slots), **settings, "ci": None}  # type: ignore[typeddict-item]
-    found = systems([file], ref, protocol, metrics, (), given)
+    own = {"protocol": protocol, "metrics": metrics, "slots": slot_list(slots), "ci": None}
+    found = systems([file], ref, {**settings, **own})
     require(len(found) == 1, file, "one system", ", ".join(one.name for one in found))
     return found[0]

@@ -7,23 +7,20 @@ from typing import Any
 import click
 
 from dsteval.cli.options import (
-    OneOf,
+    arguments_of,
+    by_option,
     coverage_options,
     form_option,
     input_options,
     interval_options,
-    interval_settings,
-    slot_list,
+    metric_option,
 )
-from dsteval.cli.output_files import emit, replaced
+from dsteval.cli.output_files import emit, write
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import merged, systems
 from dsteval.errors import OptionError
-from dsteval.outcomes.slices import BY
-from dsteval.pipeline.run import Settings
-from dsteval.render.errors import errors_table
-from dsteval.render.scores import change_tables, scores_table, slice_tables
-from dsteval.render.table import FORMS
+from dsteval.render.scores import change_tables, errors_table, scores_table, slice_tables
+from dsteval.render.table import to_csv
 from dsteval.results.result import document
 
 __all__ = ["command"]
@@ -34,8 +31,8 @@ __all__ = ["command"]
 @input_options
 @coverage_options
 @interval_options
-@click.option("--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated.")
-@click.option("--by", multiple=True, type=OneOf("--by", BY), help="Scores of parts as well; may be repeated.")
+@metric_option
+@by_option
 @click.option(
     "--domain-lambda", "lambdas", multiple=True, metavar="DOMAIN=L", help="FGA of a domain at a lambda of its own."
 )
@@ -46,13 +43,9 @@ __all__ = ["command"]
 def command(
     files: tuple[str, ...],
     ref: str | None,
-    protocol: str,
-    metrics: tuple[str, ...],
-    by: tuple[str, ...],
     lambdas: tuple[str, ...],
     merge: str | None,
     errors: str | None,
-    slots: str | None,
     form: str | None,
     out: str | None,
     **options: Any,
@@ -64,30 +57,26 @@ def command(
     With -o PATH.json the counts of each dialogue are kept: such a saved result may stand as FILE again.
     """
     check_places("out", "errors")
-    own = {"slots": slot_list(slots), "domain_lambda": _lambdas(lambdas), "errors": errors is not None}
-    settings: Settings = {**own, **interval_settings(options)}  # type: ignore[typeddict-item]
-    if merge is not None:
-        results = [merged(files, merge, metrics, settings)]
-    else:
-        results = systems(files, ref, protocol, metrics, by, settings)
-    tables = [scores_table(results, paper=not metrics), *slice_tables(results), *change_tables(results)]
+    arguments = arguments_of(options)
+    arguments |= {"domain_lambda": _lambdas(lambdas), "errors": errors is not None}
+    results = systems(files, ref, arguments) if merge is None else [merged(files, merge, arguments)]
+    tables = [scores_table(results, paper=not options["metrics"]), *slice_tables(results), *change_tables(results)]
     if errors is not None:
-        with replaced(errors, "--errors") as file:
-            file.write(FORMS["csv"](errors_table(results)).encode("utf-8", "backslashreplace"))
+        write("--errors", errors, to_csv(errors_table(results)).encode("utf-8", "backslashreplace"))
     remarks = [note for result in results for note in result.notes]
     emit(tables, document(results, keep=out is not None), form, out, remarks=remarks, compact=True)
 
 
 def _lambdas(texts: tuple[str, ...]) -> dict[str, float]:
     """Domain -> lambda. Raises OptionError for what is not DOMAIN=L."""
-    found = {}
+    lambdas = {}
     for text in texts:
-        domain, equals, number = text.partition("=")
+        domain, _, number = text.partition("=")
         try:
-            found[domain] = float(number)
+            lambdas[domain] = float(number)
         except ValueError:
-            equals = ""
-        if not equals or not domain or not found.get(domain, -1) >= 0:
+            lambdas[domain] = -1
+        if not domain or not lambdas[domain] >= 0:
             expected = "DOMAIN=L with L a number, 0 or more"
             raise OptionError(where=f"--domain-lambda {text}", expected=expected, found=repr(number))
-    return found
+    return lambdas

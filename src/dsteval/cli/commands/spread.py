@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from dsteval.analysis.protocol_spread import spread
-from dsteval.cli.options import coverage_options, file_options, form_option, open_named, open_shown, say, slot_list
+from dsteval.cli.options import arguments_of, coverage_options, file_options, form_option, say
 from dsteval.cli.output_files import emit, form_of
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.progress import progress
-from dsteval.cli.systems import check_predictions
+from dsteval.cli.systems import open_reference, predictions
 from dsteval.errors import OptionError
 from dsteval.render.spread import spread_tables
 
@@ -20,7 +20,7 @@ __all__ = ["command"]
 
 @click.command("spread")
 @click.argument("file", metavar="FILE")
-@file_options
+@file_options()
 @click.option("--protocol", "only", multiple=True, metavar="NAME", help="Only this protocol; may be repeated.")
 @coverage_options
 @click.option("--target", type=float, metavar="PERCENT", help="A published JGA: the nearest protocols come first.")
@@ -32,7 +32,6 @@ def command(
     only: tuple[str, ...],
     target: float | None,
     between: tuple[str, str] | None,
-    slots: str | None,
     form: str | None,
     out: str | None,
     **options: Any,
@@ -44,13 +43,10 @@ def command(
     """
     check_places("out")
     if target is not None and not 0 <= target <= 100:
-        raise OptionError(
-            where=f"--target {target:g}", expected="a JGA in per cent, 0 to 100", found=f"{target:g}"
-        )
-    name, path = open_named(file)
-    reference = None if ref is None else open_shown(ref)
-    source = open_shown(path)
-    check_predictions(source, "spread")
+        expected = "a JGA in per cent, 0 to 100"
+        raise OptionError(where=f"--target {target:g}", expected=expected, found=f"{target:g}")
+    reference = open_reference(ref)
+    name, source = predictions(file, "spread")
     say(source, options["format"])
     with progress("SpinnerColumn", "{task.description}", description="scoring", total=None) as update:
         found = spread(
@@ -61,7 +57,6 @@ def command(
             between=between,
             name=name,
             progress=update and (lambda protocol: update(description=f"scoring under {protocol}")),
-            slots=slot_list(slots),
-            **options,
+            **arguments_of(options),
         )
     emit(spread_tables(found, everything=form_of(form, out) != "text"), found.to_dict(), form, out)

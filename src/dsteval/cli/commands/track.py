@@ -17,8 +17,8 @@ from dsteval import readers
 from dsteval.align.coverage import Missing
 from dsteval.cli.options import (
     OneOf,
+    arguments_of,
     interval_options,
-    interval_settings,
     open_shown,
     protocol_option,
     say,
@@ -109,7 +109,7 @@ def command(
     the tracker fails are listed, and the exit code is 1.
     """
     listed = slot_list(slots)
-    settings: Settings = {**interval_settings(options), "slots": listed}  # type: ignore[typeddict-item]
+    settings: Settings = {**arguments_of(options), "slots": listed}  # type: ignore[typeddict-item]
     wanted = metrics or tuple(
         dict.fromkeys([*CARD, *ScoringRun.of(protocol, **settings).protocol.metrics.default])
     )
