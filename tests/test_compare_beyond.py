@@ -8,7 +8,8 @@ import pytest
 
 import dsteval
 from commandline import refusal, run
-from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
+from dsteval.analysis.lambda_curve import over_lambda
+from dsteval.analysis.rankings import discriminative_power, over_protocols, over_resamples
 from dsteval.analysis.reference_change import two_references
 from dsteval.analysis.sample_size import plan
 from dsteval.analysis.seed_runs import repeated

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import dsteval
 from compare_samples import lacking
-from dsteval.analysis.lambda_curve import LAMBDAS
-from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
+from dsteval.analysis.lambda_curve import LAMBDAS, over_lambda
+from dsteval.analysis.rankings import discriminative_power, over_protocols, over_resamples
 from dsteval.errors import AlignmentError, MetricError, OptionError
 from dsteval.readers import Source
 from dsteval.render.rankings import discrimination_tables, lambda_tables, protocol_tables, resample_tables

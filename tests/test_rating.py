@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsteval.errors import OptionError, ReadError
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.rating.agreement import agree
 from dsteval.rating.ratings import Rating, Ratings, combined, parse_scale, read, table, written
 from dsteval.stats.agreement import (

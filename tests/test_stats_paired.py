@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsteval.errors import OptionError
-from dsteval.metrics.base import total
+from dsteval.metrics.counting import total
 from dsteval.metrics.fga import FGA
 from dsteval.metrics.jga import JGA
 from dsteval.stats import paired

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from dsteval.metrics.base import total
+from dsteval.metrics.counting import total
 from dsteval.metrics.fga import FGA
 from dsteval.metrics.jga import JGA
 from dsteval.metrics.slot_f1 import SlotF1

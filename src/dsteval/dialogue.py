@@ -13,21 +13,6 @@ import msgspec
 
 from dsteval.values.normalise import is_deletion
 
-__all__ = [
-    "Choice",
-    "Dialogue",
-    "Frame",
-    "Item",
-    "Items",
-    "Side",
-    "Turn",
-    "Value",
-    "canonical_id",
-    "slot_of",
-    "whole_states",
-    "written_states",
-]
-
 Value: TypeAlias = str | tuple[str, ...] | None
 """A value as written: a text, several accepted texts, or null."""
 

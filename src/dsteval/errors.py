@@ -19,21 +19,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "AlignmentError",
-    "DstevalError",
-    "FetchError",
-    "MetricError",
-    "OptionError",
-    "Problems",
-    "ProtocolError",
-    "ReadError",
-    "first_few",
-    "printable",
-    "require",
-    "unknown",
-]
-
 
 class DstevalError(Exception):
     """Something that dsteval refuses, told in one sentence.

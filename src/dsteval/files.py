@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["lock", "replacing"]
-
 
 @contextmanager
 def replacing(place: Path) -> Iterator[IO[bytes]]:

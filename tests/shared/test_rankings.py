@@ -16,7 +16,8 @@ import pytest
 
 import dsteval
 from dsteval import readers
-from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
+from dsteval.analysis.lambda_curve import over_lambda
+from dsteval.analysis.rankings import discriminative_power, over_protocols, over_resamples
 from dsteval.analysis.reference_change import two_references
 from dsteval.analysis.sample_size import plan
 from dsteval.dialogue import canonical_id

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import dsteval
 from dsteval import readers
 from dsteval.cli import cli
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.rating.fitting import LambdaFit, best, fit_lambda, lambdas, scores
 from dsteval.rating.pairs import paired, resamples
 from dsteval.rating.planning import Crowd, plan_lambda, simulated

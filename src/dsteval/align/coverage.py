@@ -8,8 +8,6 @@ from typing import Literal, TypeAlias, get_args
 
 from dsteval.errors import OptionError, unknown
 
-__all__ = ["Coverage", "Extra", "Missing", "Policy"]
-
 Missing: TypeAlias = Literal["error", "empty", "skip"]
 Extra: TypeAlias = Literal["error", "ignore"]
 

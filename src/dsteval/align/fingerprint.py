@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from dsteval.dialogue import Dialogue, Item, Items, canonical_id, written_states
 
-__all__ = ["Fingerprint"]
-
 
 class _Hashes(dict[Item, int]):
     """Items as written -> 64 bits each."""

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError
 
-__all__ = ["no_overlap"]
-
 _CUTS: dict[str, Callable[[str], str]] = {
     "without folders before the name": lambda key: key.rpartition("/")[2],
     "without what follows the last '-'": lambda key: key.rpartition("-")[0],

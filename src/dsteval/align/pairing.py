@@ -14,8 +14,6 @@ from dsteval.dialogue import Dialogue, Side, Turn, canonical_id, written_states
 from dsteval.errors import AlignmentError, first_few
 from dsteval.protocols.model import Scope
 
-__all__ = ["Aligner", "user_turns"]
-
 
 def user_turns(keys: list[int]) -> list[int] | None:
     """User turn numbers 0, 1, 2, ... for sorted turn keys, or None where the keys are neither those nor

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
 
-__all__ = ["BASELINES", "baseline"]
-
 BASELINES = {"nothing": "(nothing)", "before": "(turn before)"}
 """By their names the rows: every state empty; the reference state of the turn before."""
 

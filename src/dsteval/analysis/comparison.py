@@ -28,8 +28,6 @@ from dsteval.results.saved import is_saved, load, recounted
 from dsteval.stats.bootstrap import TOLERANCE
 from dsteval.stats.intervals import NO_INTERVALS, Intervals
 
-__all__ = ["ALPHA", "BASELINES", "TESTS", "Comparison", "Difference", "compare"]
-
 _Reference: TypeAlias = "Source | list[Dialogue]"
 
 ALPHA = 0.05

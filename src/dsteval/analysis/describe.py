@@ -19,8 +19,6 @@ from dsteval.protocols.model import load
 from dsteval.readers import Source
 from dsteval.readers.file_sets import Gathered, gather, selected
 
-__all__ = ["Description", "describe"]
-
 PROTOCOL = "exact"
 
 

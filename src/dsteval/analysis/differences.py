@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from dsteval.metrics import Counts, Metric, parse, total
-from dsteval.metrics.base import Array
 from dsteval.metrics.dialogue_match import DialogueMatch
+from dsteval.outcomes.table import Array
 from dsteval.results.result import Result, or_none
 from dsteval.stats.bootstrap import TOLERANCE, bca, jackknife
 from dsteval.stats.intervals import Intervals
 from dsteval.stats.paired import holm, mcnemar, padded, paired_bootstrap, permutation
-
-__all__ = ["TESTS", "Difference", "SharedDraws", "difference_of", "differences", "with_holm"]
 
 TESTS = ("bootstrap", "permutation")
 

@@ -10,8 +10,6 @@ from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, 
 from dsteval.protocols.model import Protocol, names
 from dsteval.values.slots import canonical
 
-__all__ = ["BASE", "check_only", "chosen_protocols", "reference_slots", "under_each"]
-
 T = TypeVar("T")
 
 BASE = "exact"

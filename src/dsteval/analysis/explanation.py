@@ -23,8 +23,6 @@ from dsteval.results.numbers import number
 from dsteval.results.result import SCHEMA
 from dsteval.values.matchers import PreparedValue, same_ref
 
-__all__ = ["Explanation", "SlotLine", "TurnLine", "explain"]
-
 
 @dataclass(frozen=True)
 class SlotLine:

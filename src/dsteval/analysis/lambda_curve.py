@@ -10,13 +10,11 @@ from typing import Any
 
 from dsteval.errors import MetricError
 from dsteval.metrics import Metric, parse, total
-from dsteval.metrics.base import Array
 from dsteval.metrics.fga import FGA
+from dsteval.outcomes.table import Array
 from dsteval.results.aligned import check_comparable
 from dsteval.results.result import Result, finite
 from dsteval.stats.ranking import crossings, curve, intervals_of_winner
-
-__all__ = ["Crossing", "LambdaRanking", "Leaders", "over_lambda"]
 
 LAMBDAS = (0.0, 0.25, 0.5, 0.75, 1.0, 2.0, math.inf)
 

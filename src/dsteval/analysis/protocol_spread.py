@@ -23,8 +23,6 @@ from dsteval.results.result import SCHEMA, Score
 from dsteval.values.matchers import matches
 from dsteval.values.slots import canonical
 
-__all__ = ["Disagreement", "ProtocolSpread", "SpreadEntry", "spread"]
-
 
 @dataclass(frozen=True)
 class Disagreement:

@@ -13,11 +13,10 @@ import numpy as np
 from dsteval import readers
 from dsteval.analysis.differences import Difference, difference_of, with_holm
 from dsteval.analysis.every_protocol import check_only, chosen_protocols, reference_slots, under_each
-from dsteval.analysis.lambda_curve import LambdaRanking, over_lambda
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, ProtocolError
 from dsteval.metrics import Metric, parse
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import Input, keep_dialogues, open_again, read_predictions, read_references
 from dsteval.pipeline.run import Settings
@@ -29,20 +28,6 @@ from dsteval.stats.agreement import kendall
 from dsteval.stats.bootstrap import TOLERANCE, too_few
 from dsteval.stats.intervals import Intervals
 from dsteval.stats.ranking import wins
-
-__all__ = [
-    "Discrimination",
-    "LambdaRanking",
-    "ProtocolRanking",
-    "ResampleRanking",
-    "Separation",
-    "Standing",
-    "UnderProtocol",
-    "discriminative_power",
-    "over_lambda",
-    "over_protocols",
-    "over_resamples",
-]
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from dsteval.results.result import Result, Score
 from dsteval.stats.bootstrap import too_few
 from dsteval.stats.intervals import Intervals
 
-__all__ = ["ReferenceChange", "SlotChange", "SlotExample", "two_references"]
-
 
 @dataclass(frozen=True)
 class SlotExample:

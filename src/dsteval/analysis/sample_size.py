@@ -19,8 +19,6 @@ from dsteval.stats.bootstrap import percentile, too_few
 from dsteval.stats.intervals import Intervals
 from dsteval.stats.power import detectable, influence, needed, sigma
 
-__all__ = ["Plan", "PlannedDifference", "PlannedSystem", "plan"]
-
 
 @dataclass(frozen=True)
 class PlannedSystem:

@@ -11,14 +11,11 @@ import numpy as np
 from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError, first_few
 from dsteval.metrics import Metric
-from dsteval.metrics.base import Array
-from dsteval.outcomes.table import Outcomes
+from dsteval.outcomes.table import Array, Outcomes
 from dsteval.results.aligned import aligned_counts, beside
 from dsteval.results.result import Result, or_none
 from dsteval.stats.intervals import drawing_order
 from dsteval.stats.runs import agreement, spread
-
-__all__ = ["Agreed", "Repeated", "Repeats", "repeated"]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from dsteval.readers import Source
 from dsteval.results.numbers import number
 from dsteval.stats.intervals import NO_INTERVALS
 
-__all__ = ["Report", "validate"]
-
 
 @dataclass(frozen=True)
 class Report:

@@ -11,8 +11,6 @@ from dsteval.dialogue import Dialogue, Item
 from dsteval.values.similarity import LEVELS, folded, key, level
 from dsteval.values.slots import canonical, domain_of
 
-__all__ = ["KINDS", "Fact", "facts"]
-
 _KEPT = 20  # examples of a fact
 _NAMED = 5  # slots in a sentence
 _MOST = 0.9  # of the slots that there could be, for a file to be one that lists every slot

@@ -13,8 +13,6 @@ from dsteval.dialogue import Dialogue, Item, Items, Side, whole_states, written_
 from dsteval.values.similarity import folded
 from dsteval.values.slots import canonical
 
-__all__ = ["Group", "Occurrences", "Texts", "Unlike", "UnlikeValues", "ValueExample", "texts_of"]
-
 _UNSET = frozenset({"", "none", "not mentioned"})
 _SIGNS = "|<>"  # between alternatives; in a prediction '<' and '>' are letters
 

@@ -15,8 +15,6 @@ from dsteval.pipeline.run import Settings
 from dsteval.protocols.model import Protocol
 from dsteval.results.result import SCHEMA
 
-__all__ = ["Worst", "WorstDialogue", "worst"]
-
 
 @dataclass(frozen=True)
 class WorstDialogue:

@@ -21,28 +21,6 @@ from dsteval.readers import Source, detect
 from dsteval.readers.source import schema_of
 from dsteval.stats.bootstrap import METHODS
 
-__all__ = [
-    "FetchBar",
-    "OneOf",
-    "arguments_of",
-    "by_option",
-    "choice",
-    "coverage_options",
-    "field_option",
-    "file_options",
-    "form_option",
-    "input_options",
-    "interval_options",
-    "metric_option",
-    "open_named",
-    "open_shown",
-    "protocol_option",
-    "say",
-    "say_unverified",
-    "slot_list",
-    "together",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -19,8 +19,6 @@ from dsteval.files import replacing
 from dsteval.render.table import FORMS, Table
 from dsteval.results.result import to_json
 
-__all__ = ["emit", "form_of", "replaced", "to_stdout", "write"]
-
 _SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
 
 

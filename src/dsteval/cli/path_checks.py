@@ -14,8 +14,6 @@ from dsteval.cli.options import open_named
 from dsteval.cli.output_files import form_of
 from dsteval.errors import OptionError
 
-__all__ = ["check_inputs", "check_places", "typed"]
-
 # The parameters, of any command, that may name what is read: dialogues, results and ratings, then all else.
 _DATA = ["files", "file", "source", "items", "other", "ref", "against", "rated", "key"]
 _TABLES = ["variants", "ontology", "schema", "train_schema", "slots", "protocol", "only"]

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-__all__ = ["progress"]
-
 
 @contextmanager
 def progress(

@@ -19,17 +19,6 @@ from dsteval.readers import Source
 from dsteval.results.result import Result
 from dsteval.results.saved import is_saved, load, merge, recounted
 
-__all__ = [
-    "check_predictions",
-    "merged",
-    "named",
-    "open_reference",
-    "open_saved",
-    "opened",
-    "predictions",
-    "systems",
-]
-
 _PATIENCE = 32 << 20  # bytes; files below take no time worth a progress bar
 
 

@@ -13,8 +13,6 @@ import msgspec
 
 from dsteval.errors import OptionError, unknown
 
-__all__ = ["Catalogue", "DataFile", "Dataset", "find", "load", "parse"]
-
 _HEX = re.compile(r"[0-9a-f]{40}")
 _NUMBER = "###"
 _ALIASES = {"val": "dev", "validation": "dev", "valid": "dev"}

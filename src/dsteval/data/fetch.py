@@ -26,8 +26,6 @@ from dsteval.data.catalogue import Catalogue, DataFile, Dataset
 from dsteval.errors import FetchError, OptionError
 from dsteval.files import lock, replacing
 
-__all__ = ["Progress", "blob_id", "cache_folder", "fetch", "missing", "resolve", "unverified"]
-
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes of it that have come, and its size where that is known."""
 

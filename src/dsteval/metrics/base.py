@@ -9,23 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dsteval.errors import MetricError, unknown
-from dsteval.metrics.counting import Array, Counts, in_order, ratio, total
+from dsteval.metrics.counting import Counts, in_order, ratio
 from dsteval.metrics.text import join
-from dsteval.outcomes.table import Outcomes
-
-__all__ = [
-    "AVERAGE",
-    "TURNS",
-    "WRONG_UNIT",
-    "Array",
-    "AveragedMetric",
-    "Counts",
-    "FractionsMetric",
-    "Metric",
-    "Parameter",
-    "RatioMetric",
-    "total",
-]
+from dsteval.outcomes.table import Array, Outcomes
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,6 @@ import numpy as np
 
 from dsteval.outcomes.table import Array, Outcomes
 
-__all__ = [
-    "Array",
-    "Counts",
-    "at_turns",
-    "in_order",
-    "mean_counts",
-    "per_denominator",
-    "per_dialogue",
-    "ratio",
-    "total",
-]
-
 Counts: TypeAlias = Array
 """Additive columns [dialogues, columns]: integers wherever possible. Columns that one part of the data lacks
 are zeros at the right end."""

@@ -1,8 +1,8 @@
 """Error lifetime: for how many turns an error stays, on average."""
 
-from dsteval.metrics.base import Array
 from dsteval.metrics.origin_errors import ErrorMetric
 from dsteval.outcomes.lineage import Lineage
+from dsteval.outcomes.table import Array
 
 
 class _ErrorLifetime(ErrorMetric):

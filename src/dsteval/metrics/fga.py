@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from dsteval.metrics.base import AVERAGE, WRONG_UNIT, AveragedMetric, Parameter
-from dsteval.metrics.counting import Array, Counts, in_order
-from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, Outcomes
+from dsteval.metrics.counting import Counts, in_order
+from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, Array, Outcomes
 
 VARIANT = Parameter(
     ("official", "paper", "strict", "trippy", "hidst"),

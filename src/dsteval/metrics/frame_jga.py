@@ -3,8 +3,8 @@
 import numpy as np
 
 from dsteval.metrics.base import Parameter, RatioMetric
-from dsteval.metrics.counting import Array, Counts, mean_counts
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.counting import Counts, mean_counts
+from dsteval.outcomes.table import Array, Outcomes
 
 SLOTS = Parameter(
     ("all", "categorical", "noncategorical"), "all slots of the schema, those it calls categorical, or the others"

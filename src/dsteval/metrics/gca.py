@@ -3,8 +3,8 @@
 import numpy as np
 
 from dsteval.metrics.base import Metric, Parameter
-from dsteval.metrics.counting import Array, Counts, per_dialogue
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.counting import Counts, per_dialogue
+from dsteval.outcomes.table import Array, Outcomes
 
 _WEIGHTS = np.array([10 / 11, 10 / 11, 1 - 10 / 11, 1 - 10 / 11])
 NONE = Parameter(("absent", "value"), "whether a slot written as none is not there, or has a value like others")

@@ -3,10 +3,10 @@
 import numpy as np
 
 from dsteval.metrics.base import WRONG_UNIT, Parameter, RatioMetric
-from dsteval.metrics.counting import Array, Counts, per_dialogue
+from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.lineage import KINDS, Lineage, lineage
 from dsteval.outcomes.lineage import unavailable_reason as lineage_unavailable
-from dsteval.outcomes.table import Outcomes
+from dsteval.outcomes.table import Array, Outcomes
 
 # The parameter's word for each kind: "wrong value" has a blank.
 _WORDS = tuple(kind.partition(" ")[0] for kind in KINDS)

@@ -1,8 +1,8 @@
 """Repair rate: the share of errors that the tracker put right."""
 
-from dsteval.metrics.base import Array
 from dsteval.metrics.origin_errors import ErrorMetric
 from dsteval.outcomes.lineage import REPAIRED, Lineage
+from dsteval.outcomes.table import Array
 
 
 class _RepairRate(ErrorMetric):

@@ -7,10 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from dsteval.metrics.base import Parameter, RatioMetric
-from dsteval.metrics.counting import Array, Counts, per_dialogue
-from dsteval.outcomes.table import Outcomes
-
-__all__ = ["NoneMetric", "SidesMetric"]
+from dsteval.metrics.counting import Counts, per_dialogue
+from dsteval.outcomes.table import Array, Outcomes
 
 CREDIT = Parameter(
     ("whole", "partial"),

@@ -5,8 +5,8 @@ from collections import defaultdict
 import numpy as np
 
 from dsteval.metrics.base import AVERAGE, TURNS, AveragedMetric, Parameter
-from dsteval.metrics.counting import Array, Counts, at_turns, per_dialogue
-from dsteval.outcomes.table import ABSENT, Outcomes
+from dsteval.metrics.counting import Counts, at_turns, per_dialogue
+from dsteval.outcomes.table import ABSENT, Array, Outcomes
 from dsteval.values.matchers import PreparedValue, texts
 
 SPLIT = Parameter(

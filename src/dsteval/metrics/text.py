@@ -7,8 +7,6 @@ import re
 
 from dsteval.errors import MetricError
 
-__all__ = ["HEADINGS", "join", "number_text", "split"]
-
 HEADINGS = {"SA": "SlotAccuracy", "#M1": "JGA", "#M2": "TurnMatch"}
 """What stands above a column of a table where that is not the metric's name, and the metric."""
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dsteval.metrics.base import Counts
+from dsteval.metrics.counting import Counts
 from dsteval.metrics.fga import VariantMetric, histogram
 from dsteval.outcomes.table import Outcomes
 

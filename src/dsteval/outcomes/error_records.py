@@ -35,8 +35,6 @@ from dsteval.values.matchers import PreparedValue, matches
 from dsteval.values.similarity import folded, key
 from dsteval.values.slots import domain_of
 
-__all__ = ["RELATIONS", "DialogueContext", "ErrorRecord", "errors_of", "relation"]
-
 RELATIONS = (
     "dontcare or none",
     "spelling",

@@ -10,8 +10,6 @@ from dsteval.prepare.states import Prepared, State
 from dsteval.values.matchers import PreparedValue, same_ref
 from dsteval.values.slots import domain_of
 
-__all__ = ["EXTRA_COLUMNS", "DialogueStates", "ExtraColumns", "Right"]
-
 Right: TypeAlias = Callable[[str, PreparedValue, PreparedValue], bool]
 """Whether a slot's predicted value is right by the protocol's rule."""
 

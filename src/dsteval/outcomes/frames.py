@@ -23,8 +23,6 @@ from dsteval.readers.source import Schema, schema_hash
 from dsteval.values.matchers import Matcher
 from dsteval.values.slots import MULTIWOZ, domain_of
 
-__all__ = ["FrameComparer", "Framer", "Unit"]
-
 _DOMAINS = tuple(sorted({domain_of(slot) for slot in MULTIWOZ}))
 # What a predicted frame means that tells no intent, as one does that is not there and counts as empty.
 _NO_INTENT = "NONE"

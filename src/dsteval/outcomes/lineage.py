@@ -46,8 +46,6 @@ from dsteval.outcomes.table import (
     Outcomes,
 )
 
-__all__ = ["CHANGED", "ENDS", "KINDS", "LIVED", "REPAIRED", "Lineage", "lineage", "unavailable_reason"]
-
 KINDS = ("missed", "dropped", "stale", "kept", "spurious", "wrong value")
 """What an error is at its origin; ``Lineage.kind`` holds positions in here, or UNKNOWN."""
 

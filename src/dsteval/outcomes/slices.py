@@ -24,8 +24,6 @@ from dsteval.outcomes.turns import Comparer
 from dsteval.prepare.states import Prepared
 from dsteval.values.slots import domain_of
 
-__all__ = ["BY", "CONVENTIONS", "FRAMES", "Slice", "Slicer", "check_unit", "service_key"]
-
 CONVENTIONS = ("active", "dialogue", "all")
 FRAMES = "frames"
 

@@ -14,23 +14,6 @@ import numpy.typing as npt
 
 from dsteval.values.matchers import PreparedValue
 
-__all__ = [
-    "ABSENT",
-    "CARRIED",
-    "EXACT",
-    "FIRST",
-    "FRAME",
-    "IN_PRED_BEFORE",
-    "IN_REF_BEFORE",
-    "PRED_IS_PREVIOUS_REF",
-    "PRED_SAME",
-    "REF_SAME",
-    "RIGHT_BEFORE",
-    "UNIT",
-    "UNKNOWN",
-    "Outcomes",
-]
-
 Array: TypeAlias = npt.NDArray[Any]
 
 EXACT, FIRST, CARRIED, PRED_IS_PREVIOUS_REF = 1, 2, 4, 8

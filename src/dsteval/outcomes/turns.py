@@ -29,8 +29,6 @@ from dsteval.outcomes.table import (
 from dsteval.prepare.states import Prepared, State
 from dsteval.values.matchers import Matcher, PreparedValue, matches, same_ref
 
-__all__ = ["Comparer"]
-
 Wrong: TypeAlias = dict[str, tuple[PreparedValue | None, PreparedValue | None]]
 Row: TypeAlias = tuple[int, ...]
 

@@ -15,8 +15,6 @@ from dsteval.pipeline.inputs import Input, open_input
 from dsteval.readers import Options, Source
 from dsteval.readers.jsonl_writer import lines, one_side
 
-__all__ = ["read", "write"]
-
 
 def read(
     file: Input,

@@ -13,8 +13,6 @@ from dsteval.pipeline.scan import Scan
 from dsteval.protocols.model import Protocol
 from dsteval.results.result import Result
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     ref: Input | None,

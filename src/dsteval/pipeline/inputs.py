@@ -16,19 +16,6 @@ from dsteval.readers import Source
 if TYPE_CHECKING:
     from dsteval.data.fetch import Progress
 
-__all__ = [
-    "Input",
-    "check_names",
-    "keep_dialogues",
-    "label_of",
-    "open_again",
-    "open_input",
-    "open_source",
-    "read_predictions",
-    "read_references",
-    "system_name",
-]
-
 Input: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | Source"
 """A path or a data set's name, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
 

@@ -20,8 +20,6 @@ from dsteval.stats.intervals import Intervals
 from dsteval.values.slots import MULTIWOZ, SPELLINGS
 from dsteval.values.user_tables import USER_TABLES, Table, UserTables
 
-__all__ = ["Run", "Settings"]
-
 
 class Settings(TypedDict, total=False):
     """What a run may set, under the names of the command line's options.

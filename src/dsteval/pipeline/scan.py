@@ -23,8 +23,6 @@ from dsteval.results.result import Score, SliceScores, scored, signed
 from dsteval.stats.intervals import Intervals
 from dsteval.values.matchers import MATCHERS
 
-__all__ = ["Scan"]
-
 Side = Source | Iterable[Dialogue]
 
 

@@ -13,8 +13,6 @@ from dsteval.values.normalise import DONTCARE, NORMALISERS
 from dsteval.values.slots import SPELLINGS
 from dsteval.values.user_tables import UserTables
 
-__all__ = ["ItemRules"]
-
 
 class ItemRules:
     """The rules of one side. Raises ProtocolError where a table that they need is not given."""

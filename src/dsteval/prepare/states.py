@@ -19,8 +19,6 @@ from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import SPELLINGS, domain_of
 from dsteval.values.user_tables import UserTables
 
-__all__ = ["SIDES", "Change", "Prepared", "Preparer", "State", "value_text"]
-
 State: TypeAlias = dict[str, PreparedValue]
 
 SIDES: tuple[Side, Side] = ("ref", "pred")

@@ -24,9 +24,6 @@ from dsteval.values.matchers import MATCHERS
 from dsteval.values.normalise import NEEDS, NORMALISERS
 from dsteval.values.slots import SPELLINGS
 
-__all__ = ["MOST_SLOTS", "Match", "Metrics", "Prepare", "Protocol", "Scope", "States", "load", "names"]
-
-
 MOST_SLOTS = 1_000_000
 
 

@@ -19,8 +19,6 @@ from dsteval.values.slots import canonical
 from dsteval.values.tools import fnctod, simpletod, trade_data, trippy
 from dsteval.values.user_tables import UserTables
 
-__all__ = ["STEPS", "Sides", "Step"]
-
 
 class Sides(NamedTuple):
     """The states of both sides as written, turn by turn."""

@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from dsteval.errors import OptionError, unknown
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.rating.ratings import Ratings
 from dsteval.results.result import or_none
 from dsteval.stats.agreement import LEVELS, alpha, alpha_of, cohen, coincidences, fleiss
 from dsteval.stats.bootstrap import interval, resampled
 from dsteval.stats.intervals import Intervals
-
-__all__ = ["DisputedItem", "RaterAgreement", "RaterBias", "agree"]
 
 _MOST_VALUES = 30  # the interval of alpha keeps a table of values x values for each item
 

@@ -10,8 +10,6 @@ from typing import Any
 from dsteval.errors import OptionError, require
 from dsteval.rating.fitting import LambdaFit
 
-__all__ = ["check", "description", "save"]
-
 
 def check(path: str) -> None:
     """Raise OptionError for a picture that cannot be written: another suffix, or the extra is not installed."""

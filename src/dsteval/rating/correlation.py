@@ -14,15 +14,13 @@ import numpy as np
 from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, ReadError, require, unknown
 from dsteval.metrics import parse
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.rating.fitting import LambdaFit, fit_lambda
 from dsteval.rating.pairs import RatedPairs, bounds, paired, unit_resamples
 from dsteval.rating.ratings import Ratings
 from dsteval.results.result import Result, or_none
 from dsteval.stats.agreement import COEFFICIENTS, steiger, williams
 from dsteval.stats.intervals import Intervals
-
-__all__ = ["Coefficient", "CoefficientDifference", "Correlations", "correlate"]
 
 
 @dataclass(frozen=True)

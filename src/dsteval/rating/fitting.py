@@ -10,13 +10,13 @@ from typing import Any, TypedDict
 import numpy as np
 
 from dsteval.errors import MetricError
-from dsteval.metrics.base import Array, Counts, Metric
+from dsteval.metrics.base import Metric
+from dsteval.metrics.counting import Counts
+from dsteval.outcomes.table import Array
 from dsteval.rating.pairs import RatedPairs, Resample, bounds, resamples
 from dsteval.results.result import finite, or_none
 from dsteval.stats.agreement import pearson
 from dsteval.stats.intervals import Intervals
-
-__all__ = ["LambdaFit", "best", "correlations", "fit_lambda", "lambdas", "scores"]
 
 _GRID = 400
 _ONE_CURVE = 1e-12

@@ -9,13 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from dsteval.errors import OptionError, unknown
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.rating.ratings import Ratings
 from dsteval.results.result import or_none
 from dsteval.stats.bootstrap import draws, percentile
 from dsteval.stats.intervals import Intervals
-
-__all__ = ["AGAINST", "RatedPairs", "Resample", "bounds", "paired", "resamples", "unit_resamples"]
 
 AGAINST = ("mean", "each")
 """A conversation against the mean of its ratings, or against each of them."""

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from dsteval.errors import require
-from dsteval.metrics.base import Array, Counts, Metric
+from dsteval.metrics.base import Metric
+from dsteval.metrics.counting import Counts
+from dsteval.outcomes.table import Array
 from dsteval.rating.fitting import best, lambdas, outer_ends, scores
 from dsteval.rating.pairs import Resample
 from dsteval.results.result import finite
 from dsteval.stats.agreement import pearson, williams
 from dsteval.stats.bootstrap import rows_at_once
 from dsteval.stats.power import check_share
-
-__all__ = ["Crowd", "LambdaPlan", "MetricPlan", "plan_lambda", "plan_metrics", "simulated"]
 
 SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600)
 _MOST = 10**6

@@ -15,10 +15,8 @@ import numpy as np
 
 from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, Problems, ReadError, first_few, require
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.readers import Source
-
-__all__ = ["Rating", "Ratings", "combined", "csv_text", "parse_scale", "read", "table", "written"]
 
 
 class Rating(msgspec.Struct, frozen=True, omit_defaults=True):

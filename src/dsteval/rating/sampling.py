@@ -15,8 +15,6 @@ from dsteval.pipeline.run import Run
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
 
-__all__ = ["STRATA", "Pool", "Sample", "SampleItem", "draw", "pool", "read_key"]
-
 T = TypeVar("T")
 
 STRATA = ("domain", "errors")

@@ -10,8 +10,6 @@ from dsteval.dialogue import Dialogue, Items, Turn
 from dsteval.errors import ReadError, require
 from dsteval.rating.ratings import csv_text
 
-__all__ = ["check", "check_sides", "file_name", "sheet", "text_of"]
-
 _RULE = "-" * 22
 _KEYWORD = re.compile(r"(?:Turn|Sys|Usr|GT|PR|Matched)\s*:|-{5,}\s*$")
 

@@ -13,24 +13,6 @@ from dsteval.errors import Problems, ReadError
 from dsteval.readers.json_pairs import DoubledObject
 from dsteval.readers.source import Source
 
-__all__ = [
-    "Flattener",
-    "Grouped",
-    "Options",
-    "Reader",
-    "Sign",
-    "Sureness",
-    "are_texts",
-    "by_number",
-    "fields",
-    "first_double",
-    "numbered",
-    "one_sided",
-    "record_keys",
-    "shown",
-    "turn_number",
-]
-
 
 @dataclass(frozen=True)
 class Options:

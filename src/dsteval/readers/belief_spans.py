@@ -8,8 +8,6 @@ from dsteval.dialogue import Items, Side, Turn
 from dsteval.readers.base import Flattener
 from dsteval.readers.json_format import JsonFormat
 
-__all__ = ["FIELDS", "SpanFormat", "span_items"]
-
 FIELDS = ("bspn", "bspn_gen")
 """Where a turn holds the span of the reference and that of the prediction."""
 

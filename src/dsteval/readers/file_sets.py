@@ -14,8 +14,6 @@ from pathlib import Path, PurePosixPath
 
 from dsteval.errors import ReadError, first_few
 
-__all__ = ["File", "Gathered", "gather", "selected"]
-
 # Split -> how files of it may begin; and other names under which people ask for one.
 _STARTS = {"test": ("test",), "dev": ("dev", "val"), "train": ("train",)}
 _SPLITS = {**{split: split for split in _STARTS}, "val": "dev", "validation": "dev"}

@@ -20,8 +20,6 @@ from dsteval.readers.base import (
 )
 from dsteval.readers.source import Source
 
-__all__ = ["ABSENT", "JsonFormat", "State", "lookup"]
-
 State: TypeAlias = Callable[[Flattener, Any, str, int], Items]
 """How a state is written: from its JSON, with the dialogue and the turn for messages, to its items."""
 

@@ -14,18 +14,6 @@ import msgspec
 
 from dsteval.errors import ReadError
 
-__all__ = [
-    "DoubledObject",
-    "JsonChunk",
-    "count_keys",
-    "decode",
-    "decode_pairs",
-    "explain_failure",
-    "keys_in_bytes",
-    "plain",
-]
-
-
 _NESTED = frozenset({dict, list})
 
 

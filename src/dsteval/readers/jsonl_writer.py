@@ -9,8 +9,6 @@ import msgspec
 
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
 
-__all__ = ["lines", "one_side"]
-
 
 def lines(dialogues: Iterable[Dialogue], side: Side | None = None) -> Iterator[bytes]:
     """The lines of our JSONL, each with its line end.

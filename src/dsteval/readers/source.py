@@ -21,8 +21,6 @@ from dsteval.errors import ReadError, first_few
 from dsteval.readers.file_sets import Gathered, gather, selected
 from dsteval.readers.json_pairs import JsonChunk, decode, decode_pairs, explain_failure, plain
 
-__all__ = ["Schema", "SchemaFile", "Source", "schema_hash", "schema_of"]
-
 Schema: TypeAlias = "dict[str, dict[str, bool | None]]"
 """Service -> its slots, as 'service-slot' -> whether they are categorical; None where the schema does not say."""
 

@@ -15,8 +15,6 @@ from dsteval.results.numbers import interval, number, p_value
 from dsteval.results.result import Result
 from dsteval.stats.intervals import NO_INTERVALS
 
-__all__ = ["comparison_tables"]
-
 _WORSE = "\N{DAGGER}"
 _MEANT = {"(nothing)": "every state empty", "(turn before)": "the reference state of the turn before"}
 

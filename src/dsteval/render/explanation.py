@@ -17,8 +17,6 @@ from dsteval.render.table import Cell, Table
 from dsteval.render.terminal import console
 from dsteval.results.numbers import number
 
-__all__ = ["explanation_table", "show_explanation", "show_side_by_side", "side_by_side_table", "worst_table"]
-
 _SIGN = {"right": " ", "missed": "-", "spurious": "+", "wrong": "~", "marked wrong": "x"}
 _STYLE = {"right": "dim", "missed": "red", "spurious": "magenta", "wrong": "yellow", "marked wrong": "red"}
 _OUTCOME = {"exact": "green", "type 1": "bold red", "type 2": "yellow"}

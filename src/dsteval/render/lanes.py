@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
-__all__ = ["gutters"]
-
 
 def gutters(keys: Sequence[Hashable | None]) -> list[str]:
     """What stands left of each line: a lane for each error that has several lines, an arrow to each of them.

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dsteval.analysis.differences import Difference
-from dsteval.analysis.rankings import Discrimination, LambdaRanking, ProtocolRanking, ResampleRanking
+from dsteval.analysis.lambda_curve import LambdaRanking
+from dsteval.analysis.rankings import Discrimination, ProtocolRanking, ResampleRanking
 from dsteval.analysis.reference_change import ReferenceChange, SlotChange
 from dsteval.analysis.sample_size import Plan
 from dsteval.analysis.seed_runs import Repeats
@@ -14,17 +15,6 @@ from dsteval.metrics import parse
 from dsteval.render.scores import in_unit
 from dsteval.render.table import Cell, Table
 from dsteval.results.numbers import interval, number, p_value
-
-__all__ = [
-    "discrimination_tables",
-    "lambda_tables",
-    "not_applicable_table",
-    "plan_tables",
-    "protocol_tables",
-    "reference_tables",
-    "repeats_tables",
-    "resample_tables",
-]
 
 
 def lambda_tables(ranking: LambdaRanking) -> list[Table]:

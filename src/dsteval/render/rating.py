@@ -12,8 +12,6 @@ from dsteval.rating.planning import LambdaPlan, MetricPlan
 from dsteval.render.table import Cell, Table
 from dsteval.results import numbers
 
-__all__ = ["agreement_tables", "correlation_tables", "fit_tables", "lambda_plan_tables", "metric_plan_tables"]
-
 _number = partial(numbers.number, digits=3)
 _interval = partial(numbers.interval, digits=3)
 

@@ -12,8 +12,6 @@ from dsteval.render.table import Cell, Table
 from dsteval.results.numbers import interval, number
 from dsteval.results.result import Result, Score
 
-__all__ = ["change_tables", "errors_table", "in_unit", "scores_table", "slice_tables"]
-
 _COUNTS = {name: short for short, name in HEADINGS.items() if short.startswith("#")}
 _SHORT = {name: short for short, name in HEADINGS.items() if not short.startswith("#")}
 _FEW = 3  # metrics of a slice, with which each number has its interval beside it

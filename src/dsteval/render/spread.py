@@ -7,8 +7,6 @@ from dsteval.render.rankings import not_applicable_table
 from dsteval.render.table import Cell, Table
 from dsteval.results.numbers import number
 
-__all__ = ["spread_tables"]
-
 _MOST = 20
 
 

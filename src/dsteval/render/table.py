@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from dsteval.errors import printable
 
-__all__ = ["FORMS", "Cell", "Marked", "Table", "is_bold", "text"]
-
 
 class Marked(str):
     """A cell's text, bold or not, with a sign behind it; CSV has the bare text."""

@@ -15,8 +15,6 @@ from rich.text import Text
 from dsteval.errors import printable
 from dsteval.render.table import Cell, Table, is_bold, text
 
-__all__ = ["console", "show"]
-
 _WIDE = 100_000  # a pipe has no width; nothing is wrapped there
 
 

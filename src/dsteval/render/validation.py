@@ -9,8 +9,6 @@ from dsteval.analysis.value_counts import ValueExample
 from dsteval.errors import printable
 from dsteval.render.table import Cell, Table
 
-__all__ = ["report_table"]
-
 _SHOWN = 3
 
 

@@ -10,21 +10,11 @@ from typing import NamedTuple
 from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError, OptionError, first_few
 from dsteval.metrics import Counts, Metric, total
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.results.result import Result
 from dsteval.results.saved import recounted
 from dsteval.stats.bootstrap import too_few
 from dsteval.stats.intervals import NO_INTERVALS, Intervals, in_drawing_order
-
-__all__ = [
-    "AlignedCounts",
-    "aligned_counts",
-    "beside",
-    "check_alike",
-    "check_comparable",
-    "check_same_dialogues",
-    "turns_by_id",
-]
 
 _REMEDIES = {
     "protocol": "Score both under one protocol, with --protocol and --set as they were.",

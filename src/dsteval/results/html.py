@@ -7,8 +7,6 @@ from html import escape
 
 from dsteval.errors import printable
 
-__all__ = ["cell", "table"]
-
 
 def cell(value: object, *, bold: bool = False, color: str = "") -> str:
     """One cell's content: a number or a text, empty where there is none."""

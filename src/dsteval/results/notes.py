@@ -18,8 +18,6 @@ from dsteval.prepare.states import value_text
 from dsteval.protocols.model import Protocol
 from dsteval.values.slots import MULTIWOZ
 
-__all__ = ["NoteCounts", "SeenSlot", "notes"]
-
 _ALMOST_ALL = 0.8
 _ENOUGH = 4
 _SAME_FILE = 100  # units, all of them exact

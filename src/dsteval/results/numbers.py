@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["interval", "number", "p_value"]
-
 
 def number(value: float | None, scale: int = 1, *, digits: int = 2, sign: bool = False) -> str | None:
     """A number times ``scale``, 100 for per cent; None where it is undefined.

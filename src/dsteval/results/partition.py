@@ -14,8 +14,6 @@ from dsteval.metrics import Counts, Metric
 from dsteval.outcomes.table import Outcomes
 from dsteval.results.notes import NoteCounts
 
-__all__ = ["Partition", "count", "count_text"]
-
 
 @dataclass(frozen=True, eq=False)
 class Partition:

@@ -23,19 +23,6 @@ from dsteval.results.partition import Partition, count_text
 from dsteval.stats.bootstrap import Interval
 from dsteval.stats.intervals import Intervals
 
-__all__ = [
-    "SCHEMA",
-    "Result",
-    "Score",
-    "SliceScores",
-    "document",
-    "finite",
-    "or_none",
-    "scored",
-    "signed",
-    "to_json",
-]
-
 SCHEMA = 1
 """The version of the JSON."""
 

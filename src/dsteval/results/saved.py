@@ -24,8 +24,6 @@ from dsteval.results.partition import Partition, count_text
 from dsteval.results.result import COLUMNS, SCHEMA, Result, Score, signed
 from dsteval.stats.intervals import Intervals
 
-__all__ = ["is_saved", "load", "merge", "recounted"]
-
 
 class _Counted(msgspec.Struct):
     dialogues: list[str]

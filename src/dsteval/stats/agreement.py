@@ -9,24 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dsteval.metrics.base import Array
-
-__all__ = [
-    "COEFFICIENTS",
-    "LEVELS",
-    "Dependent",
-    "alpha",
-    "alpha_of",
-    "cohen",
-    "coincidences",
-    "fleiss",
-    "kendall",
-    "pearson",
-    "pointbiserial",
-    "spearman",
-    "steiger",
-    "williams",
-]
+from dsteval.outcomes.table import Array
 
 _FLAT = 1e-12  # a deviation below this share of the values is rounding
 

@@ -12,25 +12,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from dsteval.errors import OptionError
-from dsteval.metrics.base import Array, Counts, total
-
-__all__ = [
-    "CELLS",
-    "METHODS",
-    "TOLERANCE",
-    "Interval",
-    "Value",
-    "bca",
-    "check_options",
-    "draws",
-    "interval",
-    "jackknife",
-    "percentile",
-    "product",
-    "resampled",
-    "rows_at_once",
-    "too_few",
-]
+from dsteval.metrics.counting import Counts, total
+from dsteval.outcomes.table import Array
 
 Value: TypeAlias = Callable[[Array], Array]
 """Sums [..., columns] to a metric [...]."""

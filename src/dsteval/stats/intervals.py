@@ -13,10 +13,8 @@ import numpy as np
 from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, unknown
 from dsteval.metrics import Counts, Metric
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.stats.bootstrap import METHODS, Interval, check_options, interval, resampled, too_few
-
-__all__ = ["NO_INTERVALS", "Intervals", "drawing_order", "in_drawing_order"]
 
 
 @dataclass(frozen=True)

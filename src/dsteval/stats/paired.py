@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dsteval.metrics.base import Array, Counts, total
+from dsteval.metrics.counting import Counts, total
+from dsteval.outcomes.table import Array
 from dsteval.stats.bootstrap import (
     TOLERANCE,
     Interval,
@@ -18,8 +19,6 @@ from dsteval.stats.bootstrap import (
     product,
     rows_at_once,
 )
-
-__all__ = ["Paired", "Permuted", "holm", "mcnemar", "padded", "paired_bootstrap", "permutation"]
 
 
 class Paired(NamedTuple):

@@ -8,10 +8,9 @@ from statistics import NormalDist
 import numpy as np
 
 from dsteval.errors import OptionError, require
-from dsteval.metrics.base import Array, Counts, total
+from dsteval.metrics.counting import Counts, total
+from dsteval.outcomes.table import Array
 from dsteval.stats.bootstrap import Value, jackknife
-
-__all__ = ["check_share", "detectable", "influence", "needed", "sigma"]
 
 
 def influence(counts: Counts, value: Value) -> Array:

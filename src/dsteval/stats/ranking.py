@@ -9,19 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dsteval.metrics.base import Array
 from dsteval.metrics.fga import FGA
+from dsteval.outcomes.table import Array
 from dsteval.stats.paired import padded
-
-__all__ = [
-    "Crossings",
-    "Lead",
-    "Wins",
-    "crossings",
-    "curve",
-    "intervals_of_winner",
-    "wins",
-]
 
 _SAME_POINT = 1e-10
 _SMALLEST, _GRID = 1e-7, 2001  # the first lambda of the grid, and how many there are: less than 1 % apart

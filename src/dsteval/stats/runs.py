@@ -7,10 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dsteval.metrics.base import Array
+from dsteval.outcomes.table import Array
 from dsteval.stats.agreement import fleiss
-
-__all__ = ["RunAgreement", "RunSpread", "agreement", "spread"]
 
 
 class RunSpread(NamedTuple):

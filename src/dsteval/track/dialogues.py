@@ -18,8 +18,6 @@ from dsteval.readers.jsonl_writer import lines
 from dsteval.readers.source import schema_of
 from dsteval.values.slots import MULTIWOZ, canonical
 
-__all__ = ["Material", "gather", "reference_states"]
-
 
 @dataclass(frozen=True)
 class Material:

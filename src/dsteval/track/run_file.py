@@ -21,8 +21,6 @@ from dsteval.readers.jsonl_writer import lines
 from dsteval.track.dialogues import Material
 from dsteval.track.tracker import Loaded
 
-__all__ = ["encoded", "header", "opened", "sidecar"]
-
 States = Sequence[Mapping[str, Any]]
 
 

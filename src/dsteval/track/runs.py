@@ -20,8 +20,6 @@ from dsteval.track.tracker import Loaded, Update, in_one_line
 from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import canonical
 
-__all__ = ["Failure", "Progress", "Run", "run"]
-
 Progress = Callable[..., None]
 """Called after each turn with the turns ``completed``, the ``dialogues`` and the ``failures`` so far."""
 
@@ -40,7 +38,7 @@ class Failure:
 
 
 @dataclass
-class Run:
+class TrackerRun:
     """What came of a run: its header, how many dialogues were there and how many came, and those that failed."""
 
     header: dict[str, Any]
@@ -59,8 +57,8 @@ def run(
     timeout: float | None = None,
     restart: bool = False,
     progress: Progress | None = None,
-) -> Run:
-    """Run a tracker over all dialogues that ``out`` does not hold yet.
+) -> TrackerRun:
+    """TrackerRun a tracker over all dialogues that ``out`` does not hold yet.
 
     Each finished dialogue is appended to ``out``, lines of our JSONL with ``ref`` and ``pred``, and is on the disk
     before the next begins. A dialogue in which the tracker fails is named, and has no ``pred`` there; the others
@@ -75,7 +73,7 @@ def run(
     if timeout is not None:
         _check_timeout(timeout)
     slots = None if material.slots is None else dict.fromkeys(map(canonical, material.slots))
-    came = Run(header(material, tracker, nested))
+    came = TrackerRun(header(material, tracker, nested))
     with opened(Path(out), came.header, material, restart) as (done, append):
         came.before = len(done)
         turns = sum(len(dialogue.turns) for dialogue in material.dialogues if dialogue.id in done)

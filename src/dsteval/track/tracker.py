@@ -16,8 +16,6 @@ import msgspec
 from dsteval.errors import OptionError, unknown
 from dsteval.registry import Registry
 
-__all__ = ["NEEDS", "Loaded", "Tracker", "Update", "in_one_line", "names", "option_values"]
-
 NEEDS: tuple[str, ...] = ("turn", "own-state", "ref-state", "history")
 """What a tracker may declare: the two utterances alone, its own state of the turn before, the reference's state of
 the turn before, the turns before."""

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from dsteval.values.user_tables import UserTables
 
-__all__ = ["MATCHERS", "Matcher", "PreparedValue", "matches", "same_ref", "texts"]
-
 PreparedValue: TypeAlias = str | frozenset[str] | tuple[str, ...]
 """A text, the set of accepted (or guessed) texts, or, where a rule counts a list, its texts in order."""
 

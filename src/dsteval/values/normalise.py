@@ -13,8 +13,6 @@ from dsteval.values.tables import table
 if TYPE_CHECKING:
     from dsteval.values.user_tables import UserTables
 
-__all__ = ["DELETIONS", "DONTCARE", "NEEDS", "NORMALISERS", "is_deletion"]
-
 DONTCARE: frozenset[str] = frozenset({"dontcare", "dont care", "don't care", "do n't care", "do nt care"}) | {
     "do not care",
     "does not care",

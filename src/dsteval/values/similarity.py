@@ -7,8 +7,6 @@ from functools import cache, partial
 
 from dsteval.values.normalise import DONTCARE, spelling, times
 
-__all__ = ["LEVELS", "evened", "folded", "key", "level"]
-
 LEVELS = ("by case or white space", "by spelling or form of time", "by punctuation, blanks or a leading 'the'")
 """What two texts that may be one value differ by: what exact evens out, what normalised does, and the rest."""
 

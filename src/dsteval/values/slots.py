@@ -8,8 +8,6 @@ from functools import cache
 
 from dsteval.values.tables import table
 
-__all__ = ["MULTIWOZ", "SPELLINGS", "bare", "canonical", "domain_of"]
-
 _NAMES = table("multiwoz")
 
 MULTIWOZ: frozenset[str] = frozenset(f"{domain}-{slot}" for domain, own in _NAMES["slots"].items() for slot in own)

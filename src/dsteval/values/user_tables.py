@@ -13,8 +13,6 @@ import msgspec
 from dsteval.errors import OptionError, ProtocolError, ReadError
 from dsteval.values.slots import canonical
 
-__all__ = ["USER_TABLES", "Table", "UserTables"]
-
 Table: TypeAlias = "str | PathLike[str] | Mapping[str, Any]"
 """A path to a JSON file, or its content."""
 

@@ -13,7 +13,8 @@ import click
 from dsteval.analysis.baselines import BASELINES
 from dsteval.analysis.comparison import Comparison, compare
 from dsteval.analysis.differences import TESTS, Difference
-from dsteval.analysis.rankings import discriminative_power, over_lambda, over_protocols, over_resamples
+from dsteval.analysis.lambda_curve import over_lambda
+from dsteval.analysis.rankings import discriminative_power, over_protocols, over_resamples
 from dsteval.analysis.reference_change import two_references
 from dsteval.analysis.sample_size import plan
 from dsteval.analysis.seed_runs import repeated
@@ -44,8 +45,6 @@ from dsteval.results.numbers import interval, number
 from dsteval.results.result import SCHEMA, Result
 from dsteval.results.saved import is_saved, load
 from dsteval.stats.intervals import Intervals
-
-__all__ = ["command"]
 
 # What only the comparison of systems has a use for, and neither runs nor two references.
 _BESIDE = ["against", "fail_below", "baselines", "over", "power", "discriminate", "difference", "test", "common"]

@@ -15,8 +15,6 @@ from dsteval.cli.output_files import replaced, to_stdout
 from dsteval.cli.path_checks import check_places
 from dsteval.readers.jsonl_writer import lines, one_side
 
-__all__ = ["command"]
-
 
 @click.command("convert")
 @click.argument("source", metavar="IN")

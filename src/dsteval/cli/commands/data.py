@@ -12,8 +12,6 @@ from dsteval.data.fetch import fetch
 from dsteval.render.table import Table
 from dsteval.results.numbers import number
 
-__all__ = ["command"]
-
 
 @click.group("data")
 def command() -> None:

@@ -23,8 +23,6 @@ from dsteval.render.explanation import (
 )
 from dsteval.results.result import SCHEMA
 
-__all__ = ["command"]
-
 _ONLY = {"type1": ("type 1",), "type2": ("type 2",), "wrong": ("type 1", "type 2")}
 
 

@@ -13,8 +13,6 @@ from dsteval.metrics.text import number_text
 from dsteval.render.table import Cell, Table
 from dsteval.results import numbers
 
-__all__ = ["command"]
-
 _SHOWN = 50  # distances at most
 
 

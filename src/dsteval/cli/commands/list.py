@@ -16,8 +16,6 @@ from dsteval.protocols import model as protocol
 from dsteval.render.table import Cell, Table
 from dsteval.track import tracker
 
-__all__ = ["command"]
-
 
 def _metrics() -> list[dict[str, Any]]:
     return [

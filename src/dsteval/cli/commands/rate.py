@@ -30,8 +30,6 @@ from dsteval.rating.sampling import STRATA, SampleItem, draw, pool
 from dsteval.rating.texts import check_sides, file_name, sheet, text_of
 from dsteval.readers.jsonl_writer import lines
 
-__all__ = ["command"]
-
 
 @click.group("rate")
 def command() -> None:

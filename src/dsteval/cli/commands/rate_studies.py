@@ -33,8 +33,6 @@ from dsteval.results.result import SCHEMA, Result
 from dsteval.stats.agreement import COEFFICIENTS, LEVELS
 from dsteval.stats.intervals import Intervals
 
-__all__ = ["SEED", "agree_command", "check_seed", "correlate_command", "plan_command", "read_ratings"]
-
 SEED = click.option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws.")
 
 

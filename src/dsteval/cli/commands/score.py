@@ -23,8 +23,6 @@ from dsteval.render.scores import change_tables, errors_table, scores_table, sli
 from dsteval.render.table import to_csv
 from dsteval.results.result import document
 
-__all__ = ["command"]
-
 
 @click.command("score")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")

@@ -15,8 +15,6 @@ from dsteval.cli.systems import open_reference, predictions
 from dsteval.errors import OptionError
 from dsteval.render.spread import spread_tables
 
-__all__ = ["command"]
-
 
 @click.command("spread")
 @click.argument("file", metavar="FILE")

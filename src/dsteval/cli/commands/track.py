@@ -31,16 +31,13 @@ from dsteval.errors import OptionError, printable
 from dsteval.outcomes.slices import BY
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import system_name
-from dsteval.pipeline.run import Run as ScoringRun
-from dsteval.pipeline.run import Settings
+from dsteval.pipeline.run import Run, Settings
 from dsteval.readers import Source
 from dsteval.render.scores import scores_table, slice_tables
 from dsteval.results.result import Result, document
 from dsteval.track.dialogues import Material, gather
-from dsteval.track.runs import Run, run
+from dsteval.track.runs import TrackerRun, run
 from dsteval.track.tracker import Loaded, option_values
-
-__all__ = ["command"]
 
 CARD = ("SlotRecall", "JGA")
 """What the MultiWOZ 2.1 evaluation card asks for, its own order."""
@@ -110,9 +107,7 @@ def command(
     """
     listed = slot_list(slots)
     settings: Settings = {**arguments_of(options), "slots": listed}  # type: ignore[typeddict-item]
-    wanted = metrics or tuple(
-        dict.fromkeys([*CARD, *ScoringRun.of(protocol, **settings).protocol.metrics.default])
-    )
+    wanted = metrics or tuple(dict.fromkeys([*CARD, *Run.of(protocol, **settings).protocol.metrics.default]))
     score = partial(evaluate, metrics=wanted, protocol=protocol, by=by, **settings)
     _check_out(out, data)
     source = open_shown(data)
@@ -167,7 +162,7 @@ def _perfect(dialogue: Dialogue) -> Dialogue:
     return structs.replace(dialogue, turns=[structs.replace(turn, pred=state) for turn, state in pairs])
 
 
-def _tell(came: Run, material: Material, out: str, verbose: bool) -> None:
+def _tell(came: TrackerRun, material: Material, out: str, verbose: bool) -> None:
     """Say on stderr what the run did, and which dialogues failed."""
     done, total = came.before + came.tracked, len(material.dialogues)
     before = f", {came.before} of them from before" if came.before else ""
@@ -186,7 +181,7 @@ def _tell(came: Run, material: Material, out: str, verbose: bool) -> None:
         click.echo("dsteval: Interrupted. The same command goes on from here.", err=True)
 
 
-def _is_scored(came: Run, material: Material, missing: str) -> bool:
+def _is_scored(came: TrackerRun, material: Material, missing: str) -> bool:
     """Whether there is something to score; what stands against it is said."""
     if not material.referenced:
         click.echo(f"{material.name} has no reference: nothing is scored", err=True)
@@ -200,7 +195,7 @@ def _is_scored(came: Run, material: Material, missing: str) -> bool:
     return True
 
 
-def _scored(came: Run, material: Material, out: str, score: Callable[..., Result]) -> Result:
+def _scored(came: TrackerRun, material: Material, out: str, score: Callable[..., Result]) -> Result:
     """The result of the file, just as ``score`` gives it; dialogues that failed are missing."""
     source = Source.open(out)
     name = system_name(source.name)

@@ -14,8 +14,6 @@ from dsteval.cli.systems import open_reference
 from dsteval.errors import DstevalError
 from dsteval.render.validation import report_table
 
-__all__ = ["command"]
-
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")

@@ -11,8 +11,6 @@ from dsteval.readers.base import Grouped, Options, Sign, Sureness, fields, recor
 from dsteval.readers.belief_spans import FIELDS, SpanFormat
 from dsteval.readers.source import Source
 
-__all__ = ["BELIEF_TEXT"]
-
 _KEYS = ("dial_id", "turn_num", "trun_num")
 _COLUMNS = ("dial_id", "turn_num", *FIELDS)
 

@@ -7,8 +7,6 @@ from typing import Any
 from dsteval.readers.base import turn_number
 from dsteval.readers.json_format import JsonFormat
 
-__all__ = ["CONVLAB"]
-
 
 class _Convlab(JsonFormat):
     """``utt_idx`` counts all utterances; setSUMBT's ``turn_id`` counts user turns."""

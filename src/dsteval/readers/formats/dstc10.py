@@ -11,8 +11,6 @@ from dsteval.readers.base import Flattener, Options, Reader, Sign, one_sided, re
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
-__all__ = ["DSTC10"]
-
 _DOMAINS = frozenset({"restaurant", "hotel", "attraction"})
 
 

@@ -21,8 +21,6 @@ from dsteval.readers.base import (
 from dsteval.readers.json_pairs import JsonChunk
 from dsteval.readers.source import Source
 
-__all__ = ["DSTEVAL_JSONL"]
-
 _SIDES: tuple[Side, ...] = ("ref", "pred")
 _FLAGS = ("gaps", "alone", "forced")
 _STATES = ("ref", "pred", "state", "update", "frames", "items", "bits")

@@ -12,8 +12,6 @@ from dsteval.readers.base import Flattener, Options, Reader, Sign, by_number, nu
 from dsteval.readers.json_pairs import count_keys, decode, keys_in_bytes
 from dsteval.readers.source import Source
 
-__all__ = ["FGA_JSON"]
-
 
 class _Both(msgspec.Struct, forbid_unknown_fields=True):
     gt: msgspec.Raw

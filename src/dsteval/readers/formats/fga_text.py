@@ -14,8 +14,6 @@ from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, show
 from dsteval.readers.json_pairs import DoubledObject
 from dsteval.readers.source import Source
 
-__all__ = ["FGA_TEXT"]
-
 _DIALOGUE = re.compile(r"Dialogue ID\s*:\s*(\S+)\s*$")
 _FIELD = re.compile(r"(Turn|Sys|Usr|GT|PR|Matched)\s*:(.*)$", re.DOTALL)
 _RULE = re.compile(r"-{5,}\s*$")

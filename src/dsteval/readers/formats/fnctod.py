@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dsteval.readers.belief_spans import SpanFormat
 
-__all__ = ["FNCTOD"]
-
 FNCTOD = SpanFormat(
     name="fnctod",
     about='FnCTOD output: {dialogue: [{"bspn": span, "bspn_gen": span, "bspn_dict_gen": {...}, ...}, ...]}',

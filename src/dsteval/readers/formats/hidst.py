@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dsteval.readers.json_format import JsonFormat
 
-__all__ = ["HIDST"]
-
 HIDST = JsonFormat(
     name="hidst",
     about='Hi-DST log_test: {dialogue: {turn: {"gt": {slot: value}, "pr": {...}, "pr_turn": {...}, ...}}}',

@@ -10,8 +10,6 @@ from dsteval.readers.base import Flattener, Grouped, Options, fields
 from dsteval.readers.json_format import JsonFormat
 from dsteval.readers.source import Source
 
-__all__ = ["ICDST", "completion_items"]
-
 _OPERATORS = (" = ", " LIKE ", " < ", " > ", " >= ", " <= ")
 
 

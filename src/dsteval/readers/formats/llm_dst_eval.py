@@ -12,8 +12,6 @@ from dsteval.readers.base import Flattener, Options, Sign, fields
 from dsteval.readers.json_format import JsonFormat
 from dsteval.readers.source import Source
 
-__all__ = ["LLM_DST_EVAL"]
-
 
 class _LlmDstEval(JsonFormat):
     """The reference is ``ground_truth``, MultiWOZ 2.1's labels, unless ``--ref-field`` names another such as

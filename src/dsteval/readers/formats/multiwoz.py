@@ -10,8 +10,6 @@ from dsteval.readers.base import Flattener, Options, Reader, Sign, fields, one_s
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
-__all__ = ["MULTIWOZ_DATA"]
-
 
 class _MultiwozData(Reader):
     """Reads {dialogue: {"log": [{"text", "metadata"}, ...]}}, user first; one side.

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dsteval.readers.base import Sureness
 from dsteval.readers.json_format import JsonFormat
 
-__all__ = ["MWZEVAL"]
-
 MWZEVAL = JsonFormat(
     name="mwzeval",
     about='mwzeval input: {dialogue: [{"response": text, "state": {domain: {slot: value}}}, ...]}',

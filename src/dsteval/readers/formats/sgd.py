@@ -10,8 +10,6 @@ from dsteval.readers.base import Flattener, Options, Reader, Sign, are_texts, fi
 from dsteval.readers.json_pairs import JsonChunk
 from dsteval.readers.source import Source
 
-__all__ = ["SGD"]
-
 
 class _Sgd(Reader):
     """Reads the frames of user turns; a turn's number counts user turns.

@@ -9,8 +9,6 @@ from dsteval.dialogue import Dialogue, Item, Items, Side, Turn
 from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, are_texts, fields, record_keys
 from dsteval.readers.source import Source
 
-__all__ = ["SIMPLETOD"]
-
 _REF, _PRED, _USER = "target_turn_belief", "generated_turn_belief", "target_user"
 
 

@@ -9,8 +9,6 @@ from dsteval.readers.base import Grouped, Options, Reader, Sign, are_texts, turn
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
-__all__ = ["SOMDST"]
-
 
 class _Somdst(Reader):
     """Reads both sides, the prediction first. Turns of other domains are not in the file: numbers may skip."""

@@ -9,8 +9,6 @@ from dsteval.errors import ReadError
 from dsteval.readers.base import Grouped, Options, Reader, Sign, first_double, one_sided, turn_number
 from dsteval.readers.source import Source
 
-__all__ = ["STAR_TSV"]
-
 _ID, _TURN = "# Dialogue ID", "Turn Index"
 _TEXTS = ("System Response", "User Utterance")
 _OTHER = frozenset({_ID, _TURN, "Last Turn", *_TEXTS, ""})

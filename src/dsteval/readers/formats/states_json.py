@@ -9,8 +9,6 @@ from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.readers.base import Flattener, Options, Reader, Sign, Sureness, by_number, one_sided, turn_number
 from dsteval.readers.source import Source
 
-__all__ = ["STATES_JSON"]
-
 # Keys of turns in other tools' files: an object that has one of them is not a state.
 _FOREIGN_WORDS = (
     "response state active_domains bspn bspn_gen log goal turns turn_belief pred_belief pred_bs_ptr gt pr pred "

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dsteval.readers.base import Flattener
 from dsteval.readers.json_format import JsonFormat
 
-__all__ = ["T5DST"]
-
 T5DST = JsonFormat(
     name="t5dst",
     about="T5DST prediction: {dialogue: {turns: {turn: {turn_belief, pred_belief}}}}, lists of domain-slot-value",

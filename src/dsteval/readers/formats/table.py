@@ -10,8 +10,6 @@ from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, Sure
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
-__all__ = ["TABLE"]
-
 _KEYS = ("dialogue_id", "turn_id")
 _PLAIN = frozenset({*_KEYS, "system", "user"})
 _STATES = ("ref", "pred", "state")

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dsteval.readers.base import Flattener
 from dsteval.readers.json_format import JsonFormat
 
-__all__ = ["TRADE"]
-
 _ABOUT = "TRADE all_prediction: lists of domain-slot-value under turn_belief and pred_bs_ptr, or a flat list"
 
 TRADE = JsonFormat(

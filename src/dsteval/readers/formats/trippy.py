@@ -9,8 +9,6 @@ from dsteval.readers.base import Flattener, are_texts, shown
 from dsteval.readers.json_format import JsonFormat
 from dsteval.values.tools.trippy import MARK
 
-__all__ = ["TRIPPY"]
-
 _KINDS = ("none", "dontcare", "copy_value", "true", "false", "refer", "inform")
 """The classes of MultiWOZ's configuration, in the order of their indices."""
 

@@ -10,8 +10,6 @@ from dsteval.errors import Problems
 from dsteval.readers.base import Options, Reader, Sign, by_number, numbered, shown
 from dsteval.readers.source import Source
 
-__all__ = ["TRIPPY_BITS"]
-
 
 class _TrippyBits(Reader):
     """Reads marks of 0 and 1; which slot each belongs to is the protocol's to say."""

@@ -16,8 +16,6 @@ from dsteval.track.baseline.patterns import normal, stem
 from dsteval.track.baseline.vocabulary import WORDS, any_of
 from dsteval.values.slots import canonical
 
-__all__ = ["Lexicon", "Slot", "domain_words", "lexicon_from_schema", "lexicon_from_states", "lexicon_from_values"]
-
 _WORDS = re.compile(r"[A-Z]?[a-z]+|\d+")
 _ABSENT = frozenset({"", "none", "not mentioned", "dontcare", "do not care", "dont care", "do n't care"})
 _COUNTED, _ROLES, _SYNONYMS = WORDS["counted"], WORDS["roles"], WORDS["synonyms"]

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["NUMBER", "Said", "clock_times", "normal", "number", "stem"]
-
 _TOKENS = re.compile(r"\d{1,2}:\d\d|[^\W\d_]+(?:\d\w*)?|\d+|[.?!,;]")
 _WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 _NUMBERS = {word: str(value) for value, word in enumerate(_WORDS.split())}

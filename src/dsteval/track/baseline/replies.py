@@ -11,8 +11,6 @@ from dsteval.track.baseline.patterns import NUMBER, normal, number
 from dsteval.track.baseline.scene import Scene, domain_words_in
 from dsteval.track.baseline.vocabulary import phrases_of, says
 
-__all__ = ["accept_names", "accept_values", "answer", "any_value", "ask", "drop"]
-
 DONTCARE = "dontcare"
 _NONE = re.compile(
     r"^(?:no(?: i)? ?(?:,|\.|but|dont|do not|i dont|i do not|$)|not really|nope|i (?:dont|do not) [.])"

@@ -11,8 +11,6 @@ from dsteval.track.baseline.patterns import NUMBER, clock_times, number
 from dsteval.track.baseline.scene import Mention, Scene
 from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of, says
 
-__all__ = ["days", "flags", "numbers", "times", "values"]
-
 _SINGLE = re.compile(r"\b(?:night|day|ticket|seat)$")
 _MORE = r"(?:more |other |full |total |additional |checked |different |consecutive )?"
 _COUNTS = {

@@ -10,8 +10,6 @@ from dsteval.track.baseline.lexicon import Lexicon, Slot
 from dsteval.track.baseline.patterns import Said, stem
 from dsteval.track.baseline.vocabulary import phrases_of, says
 
-__all__ = ["Memory", "Mention", "Scene"]
-
 _REFERRED = re.compile(phrases_of("referred") + " (?:(?:the|my|this|that|our|both|said|same) )+$")
 _DIRECT = re.compile(r"\b(?:from|to|between|leaving|leave|as|near|and|departing) $")
 _NEGATED = re.compile(phrases_of("negated") + "(?: (?:an?|the|in|any|in the|be))* $")

@@ -19,8 +19,6 @@ from dsteval.track.baseline.lexicon import Lexicon, lexicon_from_schema, lexicon
 from dsteval.track.baseline.scene import Memory, Scene
 from dsteval.track.baseline.vocabulary import VERSION, WORDS
 
-__all__ = ["RULES", "Baseline", "Training", "states_of"]
-
 Training = str | Path | Mapping[str, Mapping[str, int]] | Iterable[Mapping[str, str]]
 """Where values come from: labelled data by path, {slot: {value: count}}, or states {slot: value}."""
 

@@ -8,8 +8,6 @@ from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.scene import Scene
 from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of, says
 
-__all__ = ["places", "refer"]
-
 _FROM = re.compile(phrases_of("from") + "(?: (?:the|my|in|from|at|is|will be))* $")
 _TO = re.compile(phrases_of("to") + "(?: (?:the|my|is|in|at|will be))* $")
 _TO_THING = re.compile(r"\b(?:to|and|at|for|reach|into)(?: (?:the|my|this|that|get to))* $")

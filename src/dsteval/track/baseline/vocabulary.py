@@ -10,8 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["VERSION", "WORDS", "any_of", "phrases_of", "says"]
-
 _TEXT = (Path(__file__).parent / "words.toml").read_bytes()
 VERSION = hashlib.sha256(_TEXT).hexdigest()[:12]
 WORDS: Mapping[str, Any] = tomllib.loads(_TEXT.decode())

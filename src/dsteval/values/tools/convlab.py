@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["squeeze"]
-
 
 def squeeze(slot: str, value: str) -> str:
     """A value without any white space, in lower case.

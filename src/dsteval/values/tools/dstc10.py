@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from dsteval.values.tables import table
 
-__all__ = ["list_score", "normalise", "slot_names"]
-
 
 def slot_names() -> tuple[str, ...]:
     """The 19 slots that are scored, in the script's order and in our spelling.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dsteval.values.slots import MULTIWOZ, canonical
 from dsteval.values.tables import rewritten, table
 
-__all__ = ["fix_label"]
-
 
 def fix_label(slot: str, value: str) -> str:
     """A reference value as TRADE corrects it; only values of MultiWOZ's thirty slots are touched.

@@ -9,8 +9,6 @@ from dsteval.values.slots import bare
 from dsteval.values.tables import fitting, rewritten, table
 from dsteval.values.tools.simpletod import END_OF_TEXT
 
-__all__ = ["clean", "is_none"]
-
 _APART = re.compile(r"(\w)\s('s\s\w)")
 
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from dsteval.values.slots import bare
 
-__all__ = ["Variants", "matches", "seen", "time_clean_up", "unspaced_pred", "unspaced_ref"]
-
 Variants = Mapping[str, Sequence[str]]
 """Value -> its variants: the ``label_maps`` of a dataset configuration."""
 

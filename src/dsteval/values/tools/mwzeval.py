@@ -8,8 +8,6 @@ from rapidfuzz.distance import Indel, Levenshtein
 
 from dsteval.values.tables import table
 
-__all__ = ["matches", "normalise", "partial_ratio", "slot_name", "spelling"]
-
 
 def slot_name(name: str) -> str:
     """A slot's name as the scorer compares it: lower-case and without blanks after the domain, arrive, leave.

@@ -6,8 +6,6 @@ import re
 
 from rapidfuzz.distance import Indel
 
-__all__ = ["token_sort_ratio"]
-
 _NO_LETTER = re.compile(r"\W")
 # What the library drops from a text to make it ASCII: one block only, letters beyond it stay.
 _LATIN_1 = dict.fromkeys(range(128, 256))

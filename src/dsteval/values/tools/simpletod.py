@@ -12,8 +12,6 @@ from functools import cache
 from dsteval.values.slots import bare
 from dsteval.values.tables import rewritten, table
 
-__all__ = ["END_OF_TEXT", "clean", "clean_item", "is_none", "prune"]
-
 END_OF_TEXT = "<|endoftext|>"
 
 

@@ -8,8 +8,6 @@ from functools import cache
 
 from dsteval.values.tables import table
 
-__all__ = ["LONGEST", "drops", "normalise"]
-
 LONGEST = 50
 """How many tokens an utterance may have."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["MARK", "normalise", "rewrite", "right", "tokenise", "tokenise_variants"]
-
 Variants = Mapping[str, Sequence[str]]
 
 _SEPARATORS = re.compile(r"(\W+)")

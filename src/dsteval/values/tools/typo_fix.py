@@ -10,8 +10,6 @@ from dsteval.errors import ProtocolError
 from dsteval.values.slots import canonical
 from dsteval.values.tables import table
 
-__all__ = ["squad", "typo_fix"]
-
 Ontology = Mapping[str, Collection[str]]
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
