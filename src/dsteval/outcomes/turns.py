@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.outcomes.extra_columns import EXTRA_COLUMNS, DialogueStates
+from dsteval.outcomes.extra_columns import EXTRA_COLUMNS, DialogueStates, Right
 from dsteval.outcomes.table import (
     ABSENT,
     CARRIED,
@@ -31,6 +31,7 @@ from dsteval.values.matchers import Matcher, PreparedValue, matches, same_ref
 
 Wrong: TypeAlias = dict[str, tuple[PreparedValue | None, PreparedValue | None]]
 Row: TypeAlias = tuple[int, ...]
+Stayed: TypeAlias = Callable[[str, PreparedValue | None, PreparedValue | None], bool]
 
 _PATTERN, _FLAGS = UNIT.index("pattern"), UNIT.index("flags")
 _STAYED = REF_SAME | PRED_SAME
@@ -51,7 +52,11 @@ class Comparer:
         extra: Sequence[str] = (),
     ) -> None:
         self.keep = keep
-        self._matcher = matcher
+        # Equality is asked more often than all else: it goes without a matcher's memory.
+        self.right: Right = matcher.right if matcher else lambda slot, ref, pred: matches(ref, pred)
+        self._same: Stayed = matcher.same if matcher else lambda slot, before, now: same_ref(before, now)
+        self._same_pred: Stayed = matcher.same_pred if matcher else lambda slot, before, now: before == now
+        self._score = matcher.score if matcher is not None and matcher.graded else None
         # Equal states need no look where every value is right against itself.
         self._reflexive = matcher is None or matcher.reflexive
         self._extra_columns = {name: EXTRA_COLUMNS[name] for name in extra}
@@ -94,7 +99,8 @@ class Comparer:
             self._wrong_previous.extend(was)
             for slot, (r, q) in wrong.items():
                 self._wrong_rows.extend((unit, self._slots[slot], self._value(r), self._value(q)))
-                self._wrong_scores.append(self._score(slot, r, q))
+                score = self._score(slot, r, q) if self._score and r is not None and q is not None else 0.0
+                self._wrong_scores.append(score)
             unit += 1
             b0, p0 = b, p
         self._close(dialogue, unit)
@@ -145,7 +151,7 @@ class Comparer:
             has_values=self.has_values,
             has_ref=self.has_ref,
             has_dialogues=self.has_dialogues,
-            graded=self._matcher is not None and self._matcher.graded,
+            graded=self._score is not None,
             extra={
                 name: np.array(rows).reshape(-1, EXTRA_COLUMNS[name].width) for name, rows in self._extra.items()
             },
@@ -161,13 +167,9 @@ class Comparer:
         first: bool,
     ) -> Row:
         (b0, b), (p0, p) = ref, pred
-        if self._matcher is None:
-            new_ref = [s for s, v in b.items() if (o := b0.get(s)) is not v and not same_ref(o, v)]
-            new_pred = [s for s, v in p.items() if (o := p0.get(s)) is not v and o != v]
-        else:
-            same, same_pred = self._matcher.same, self._matcher.same_pred
-            new_ref = [s for s, v in b.items() if not same(s, b0.get(s), v)]
-            new_pred = [s for s, v in p.items() if not same_pred(s, p0.get(s), v)]
+        same, same_pred = self._same, self._same_pred
+        new_ref = [s for s, v in b.items() if (o := b0.get(s)) is not v and not same(s, o, v)]
+        new_pred = [s for s, v in p.items() if (o := p0.get(s)) is not v and not same_pred(s, o, v)]
         flags = FIRST if first else 0
         if not wrong:
             flags |= EXACT
@@ -190,28 +192,13 @@ class Comparer:
             flags,
         )
 
-    def right(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
-        """Whether a slot's predicted value is right by the protocol's rule."""
-        return matches(ref, pred) if self._matcher is None else self._matcher.right(slot, ref, pred)
-
-    def _score(self, slot: str, ref: PreparedValue | None, pred: PreparedValue | None) -> float:
-        """The score of a wrong slot: 0 but for rules that give a part."""
-        if self._matcher is None or ref is None or pred is None:
-            return 0.0
-        return self._matcher.score(slot, ref, pred)
-
     def _wrong(self, b: State, p: State) -> Wrong:
         """The slots that are not on both sides with a matching value, each with (ref, pred)."""
         wrong: Wrong = {}
-        right = None if self._matcher is None else self._matcher.right
+        right, reflexive = self.right, self._reflexive
         for slot, value in b.items():
             guess = p.get(slot)
-            if guess is None:
-                wrong[slot] = (value, None)
-            elif right is not None:
-                if not right(slot, value, guess):
-                    wrong[slot] = (value, guess)
-            elif guess is not value and not matches(value, guess):
+            if guess is None or not ((reflexive and guess is value) or right(slot, value, guess)):
                 wrong[slot] = (value, guess)
         for slot, guess in p.items():
             if slot not in b:
@@ -220,7 +207,6 @@ class Comparer:
 
     def _was(self, before: Wrong, wrong: Wrong, b0: State, p0: State) -> list[int]:
         """What each wrong slot was at the turn before, where ``before`` were wrong and b0 and p0 the states."""
-        same, same_pred = (None, None) if self._matcher is None else (self._matcher.same, self._matcher.same_pred)
         found = []
         for slot, values in wrong.items():
             ref, pred = values
@@ -229,9 +215,9 @@ class Comparer:
                 continue
             old, guess = b0.get(slot), p0.get(slot)
             bits = 0
-            if old is ref or (same_ref(old, ref) if same is None else same(slot, old, ref)):
+            if old is ref or self._same(slot, old, ref):
                 bits |= REF_SAME
-            if guess is pred or (guess == pred if same_pred is None else same_pred(slot, guess, pred)):
+            if guess is pred or self._same_pred(slot, guess, pred):
                 bits |= PRED_SAME
             if old is not None:
                 bits |= IN_REF_BEFORE

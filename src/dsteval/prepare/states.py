@@ -6,7 +6,7 @@ that are absent under the protocol are gone. Each distinct (slot, value) is prep
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, Value, whole_states, written_states
@@ -89,10 +89,14 @@ class Preparer:
 
     def dialogue(self, dialogue: Dialogue) -> Prepared:
         """The states of both sides; a side that is missing has none."""
-        if not self._steps:
-            ref, pred = (self.side(dialogue, side) for side in SIDES)
-        else:
-            ref, pred = self._stepped(dialogue)
+        plain: Dialogue = dialogue
+        written: Sequence[list[Items] | None] = (None, None)
+        if self._steps and all((stages := self.stages(dialogue))[-1][1]):
+            written = stages[-1][1]
+            if self._seen is not None:
+                self._count_steps(dialogue, stages[0][1], stages[-1][1])
+            plain = Dialogue(dialogue.id, dialogue.turns, doubles=True)  # updates are states by now
+        ref, pred = (self.side(plain, side, states) for side, states in zip(SIDES, written, strict=True))
         if self.protocol.states.visible != "all" and ref and pred:
             pred = self._visible(self._whole(dialogue, "ref"), pred)
         return Prepared(ref, pred)
@@ -106,19 +110,6 @@ class Preparer:
         for step in (STEPS[name] for name in self._steps):
             sides = step.apply(dialogue, sides, self.given) if step.of_ref else sides
         return self.side(Dialogue(dialogue.id, dialogue.turns, doubles=True), "ref", sides.ref)
-
-    def _stepped(self, dialogue: Dialogue) -> tuple[list[State], list[State]]:
-        """Both sides after the protocol's steps; updates become states before."""
-        stages = self.stages(dialogue)
-        sides = stages[-1][1]
-        if not all(sides):
-            ref, pred = (self.side(dialogue, side) for side in SIDES)
-            return ref, pred
-        if self._seen is not None:
-            self._count_steps(dialogue, stages[0][1], sides)
-        plain = Dialogue(dialogue.id, dialogue.turns, doubles=True)
-        ref, pred = (self.side(plain, side, written) for side, written in zip(SIDES, sides, strict=True))
-        return ref, pred
 
     def stages(self, dialogue: Dialogue) -> list[tuple[str, Sides]]:
         """Both sides as written, under the name "", and after each of the protocol's steps."""
