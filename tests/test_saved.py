@@ -66,6 +66,15 @@ def test_another_lambda_comes_from_the_kept_histogram(tmp_path: Path) -> None:
     assert "metric 'RSA': expected counts that the saved result keeps (JGA, TurnMatch(variant=official)" in said
 
 
+def test_older_columns_are_read_where_they_mean_the_same(tmp_path: Path) -> None:
+    wanted = ["--metric", "JGA", "--metric", "FGA@0.5", "--metric", "AGA"]
+    out = save(tmp_path, FILES[0], "--ref", REF, *wanted)
+    older = broken(out, lambda held: held["systems"][0]["per_dialogue"].pop("columns"))
+    assert scores(document("score", older)) == scores(document("score", FILES[0], "--ref", REF, *wanted))
+    newer = broken(out, lambda held: held["systems"][0]["per_dialogue"].update(columns=3))
+    assert "found version 3, in which others are kept of JGA, FGA@0.5, AGA" in refusal(run("score", newer))
+
+
 @pytest.mark.parametrize("value", ["north", "south"])
 def test_rows_that_end_in_zeros_are_whole_again(tmp_path: Path, value: str) -> None:
     # Of a perfect prediction FGA keeps two columns, of one that is never right JGA keeps one.
@@ -163,7 +172,7 @@ def broken(path: Path, change: Any) -> Path:
         (lambda held: held["systems"][0]["per_dialogue"]["counts"].pop("JGA"), "found none of JGA"),
         (
             lambda held: held["systems"][0]["per_dialogue"].pop("columns"),
-            "with columns of version 2, found version 1, which another version of dsteval wrote. Score the pred",
+            "with columns of version 2, found version 1, in which others are kept of SlotAccuracy. Score the pred",
         ),
     ],
 )

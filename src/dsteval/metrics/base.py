@@ -54,6 +54,8 @@ class Metric:
     were typed, in the order of their names. ``n_slots`` is |S|, which is known only when everything is counted:
     a metric that ``uses_n_slots`` has a value after ``with_slots``.
 
+    ``columns_since`` is the version of saved results from which on its columns are what they are.
+
     ``extra`` names what it wants counted per turn; ``needs`` are "values" and "ref" where it cannot do without;
     ``without_dialogues`` says why single instances do not have it, if they do not; ``unit`` tells whether it is
     one of turns, of service frames, or of either. ``undefined_reason`` says why a value is NaN;
@@ -75,6 +77,7 @@ class Metric:
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     number_about: ClassVar[str] = ""
     columns: ClassVar[int] = 2
+    columns_since: ClassVar[int] = 1
     ratio_of_counts: ClassVar[bool] = True
     undefined_reason: ClassVar[str] = "there is no turn"
     needs: ClassVar[tuple[str, ...]] = ()

@@ -34,6 +34,7 @@ class _RSA(FractionsMetric):
     parameters = {"empty": EMPTY}
     undefined_reason = "no turn has a slot on either side"
     needs = ("values",)
+    columns_since = 2
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns averaged, then right slots by denominator 1, 2, 3, ...; an empty turn is 0 or 1 of 1."""

@@ -41,6 +41,7 @@ class NoneMetric(RatioMetric):
 
     sides: ClassVar[tuple[str, ...]]
     columns = 3
+    columns_since = 2
     uses_n_slots = True
     needs = ("values",)
     bounds = (-float("inf"), float("inf"))

@@ -46,6 +46,7 @@ class _SlotAccuracy(AveragedMetric):
     about = "share of the slot list that is right, absent slots included (Eq. 1)"
     parameters = {"average": AVERAGE, "split": SPLIT, "turns": TURNS, "wrong": WRONG}
     uses_n_slots = True
+    columns_since = 2
     bounds = (-float("inf"), 1.0)
 
     def turn_count(self, outcomes: Outcomes) -> Counts:

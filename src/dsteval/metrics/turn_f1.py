@@ -28,6 +28,7 @@ class _TurnF1(FractionsMetric):
     about = "mean over turns of the turn's own F1 (TRADE's Joint F1)"
     parameters = {"turns": TURNS}
     needs = ("values",)
+    columns_since = 2
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns, then sums of 2 x right by denominator 1, 2, 3, ...; both sides empty are 1 of 1."""

@@ -27,7 +27,8 @@ SCHEMA = 1
 """The version of the JSON."""
 
 COLUMNS = 2
-"""The version of the columns that metrics keep per dialogue: 2 since |S| is no part of them."""
+"""The version of the columns that metrics keep per dialogue: 2 since |S| is no part of them. A metric whose
+columns change raises it, and its own ``columns_since``."""
 
 
 @dataclass(frozen=True)

@@ -88,14 +88,15 @@ def _result(system: _System, where: str) -> Result:
             found="none",
             remedy="score -o PATH.json keeps them; standard output does not.",
         )
-    if kept.columns != COLUMNS:
+    metrics = {text: parse(resolved).with_slots(kept.slots) for text, resolved in kept.metrics.items()}
+    changed = [text for text, metric in metrics.items() if metric.columns_since > kept.columns]
+    if changed or kept.columns > COLUMNS:
         raise ReadError(
             where=place,
             expected=f"counts per dialogue with columns of version {COLUMNS}",
-            found=f"version {kept.columns}, which another version of dsteval wrote",
+            found=f"version {kept.columns}, in which others are kept of {first_few(changed or metrics)}",
             remedy="Score the predictions again.",
         )
-    metrics = {text: parse(resolved).with_slots(kept.slots) for text, resolved in kept.metrics.items()}
     fewest = {count_text(metric): metric.columns for metric in metrics.values()}
     counts = {key: _rectangle(rows, fewest.get(key, 0)) for key, rows in kept.counts.items()}
     lengths = {len(kept.dialogues), len(kept.turns), *map(len, counts.values())}
