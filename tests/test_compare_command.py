@@ -70,6 +70,14 @@ def test_what_rounds_to_zero_from_below_has_no_minus(nearly_alike: list[str | Pa
     assert -0.00005 < found["difference"] < 0 and found["low"] < 0
 
 
+def test_nor_has_it_where_a_limit_is_missed(nearly_alike: list[str | Path], tmp_path: Path) -> None:
+    first, second, *more = nearly_alike
+    done(run("score", second, *more, "-o", tmp_path / "saved.json"))
+    ran = run("compare", first, *more, "--against", tmp_path / "saved.json", "--fail-below", "FGA@10=0.5")
+    assert ran.code == 1
+    assert "a against b: +0.00 points, and the interval +0.00 to +0.00 reaches below 0.5" in ran.err
+
+
 def test_the_best_is_bold_in_a_terminal() -> None:
     wide = terminal(*map(str, COMPARE), "--metric", "JGA", columns=200)
     assert re.search(r"\x1b\[1m *72\.37 *\x1b\[0m", wide)
