@@ -1,10 +1,12 @@
 """Runs the command line, in this process or in one of its own, and takes a refusal's message out of stderr."""
 
+import inspect
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner
 
@@ -23,9 +25,15 @@ class Ran:
     err: str
 
 
+def runner() -> CliRunner:
+    """Runs a command and keeps its stderr apart, which click below 8.2 has to be told."""
+    options: dict[str, Any] = {"mix_stderr": False}
+    return CliRunner(**(options if "mix_stderr" in inspect.signature(CliRunner).parameters else {}))
+
+
 def run(*arguments: str | Path, stdin: bytes = b"") -> Ran:
     """The command in this process. What would be a traceback is raised, and fails the test."""
-    outcome = CliRunner().invoke(cli, list(map(str, arguments)), input=stdin, prog_name="dsteval")
+    outcome = runner().invoke(cli, list(map(str, arguments)), input=stdin, prog_name="dsteval")
     if outcome.exception is not None and not isinstance(outcome.exception, SystemExit):
         raise outcome.exception
     return Ran(outcome.exit_code, outcome.stdout, outcome.stderr)

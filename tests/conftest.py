@@ -5,11 +5,27 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 
-# Machines that run tests are slow and loaded: time is no sign of a fault here.
-settings.register_profile("quick", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1000)
-settings.load_profile("thorough" if os.environ.get("DSTEVAL_THOROUGH") == "1" else "quick")
+# The gate tries the same examples each time and keeps none, so that nothing but a change makes it fail. A fuzz
+# run draws others each time, and tries those again that failed. Machines that run tests are slow and loaded: time
+# is no sign of a fault here.
+settings.register_profile(
+    "gate",
+    max_examples=1000 if os.environ.get("DSTEVAL_THOROUGH") == "1" else 60,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("gate"),
+    derandomize=False,
+    database=DirectoryBasedExampleDatabase(Path(__file__).parents[1] / ".hypothesis/examples"),
+    print_blob=True,
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
+from commandline import runner
 from dsteval.cli import cli
 from dsteval.data import catalogue as catalog
 from dsteval.data import fetch
@@ -188,4 +189,4 @@ def partial_of(path: Path) -> Path:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    return runner().invoke(cli, arguments, catch_exceptions=False)

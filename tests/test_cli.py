@@ -264,6 +264,27 @@ def test_updates(tmp_path: Path) -> None:
     assert [score["value"] for score in found["systems"][0]["scores"]] == values[1]
 
 
+def test_updates_by_service_count_in_the_turn_that_says_them(tmp_path: Path) -> None:
+    """A frame of updates holds for its turn. Said again it would move no score, but every count of values."""
+    frames = [
+        [{"service": "hotel", "items": [["area", "North"]]}],
+        [{"service": "taxi", "items": [["leaveat", "5 pm"]]}],
+        [],
+    ]
+    ref: dict[str, str] = {}
+    with (tmp_path / "p.jsonl").open("w") as file:
+        for number, said in enumerate(frames):
+            ref |= {f"{frame['service']}-{slot}": value for frame in said for slot, value in frame["items"]}
+            sides = {"ref": ref, "frames": {"pred": said}, "updates": True}
+            file.write(json.dumps({"dialogue_id": "a", "turn_id": number, **sides}) + "\n")
+    flags = ["--protocol", "normalised", "--metric", "JGA", "--changes"]
+    (system,) = score_json(tmp_path / "p.jsonl", *flags)["systems"]
+    assert system["scores"][0]["value"] == 1
+    counts = {(change["slot"], change["side"]): change["turns"] for change in system["changes"]}
+    assert (counts["hotel-area", "ref"], counts["hotel-area", "pred"]) == (3, 1)
+    assert (counts["taxi-leaveat", "ref"], counts["taxi-leaveat", "pred"]) == (2, 1)
+
+
 def test_notes_are_told_in_every_form(tmp_path: Path) -> None:
     """That the file holds another reference than --ref changes what the numbers mean."""
     ref = '{"d": [{"hotel-area": "a"}, {"hotel-area": "b"}]}'
@@ -278,7 +299,7 @@ def test_no_numpy_for_help_and_version() -> None:
     program = (
         "import sys\nsys.argv[0] = 'dsteval'\nfrom dsteval.cli import main\n"
         "try: main()\nexcept SystemExit as end: assert not end.code, end.code\n"
-        "print([name for name in ('numpy', 'msgspec', 'rich', 'jinja2', 'rapidfuzz') if name in sys.modules])"
+        "print([name for name in ('numpy', 'msgspec', 'rich', 'rapidfuzz') if name in sys.modules])"
     )
     for argument, text in (("--help", "Usage: dsteval"), ("--version", f"dsteval {dsteval.__version__}")):
         out = subprocess.run(

@@ -52,6 +52,32 @@ def test_text() -> None:
     assert lines[-1] == "pairs without the best system: 9 more; csv and json list all"
 
 
+@pytest.fixture
+def nearly_alike(tmp_path: Path) -> list[str | Path]:
+    """Two systems, the first worse by 0.002 points: an error that lasts a turn longer, under a large lambda."""
+    north = {"hotel-area": "north"}
+    for name, states in {"ref": [north, north], "a": [{}, {}], "b": [{}, north]}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({f"d{number:02}": states for number in range(12)}))
+    return [tmp_path / "a.json", tmp_path / "b.json", "--ref", tmp_path / "ref.json", "--metric", "FGA@10"]
+
+
+@pytest.mark.parametrize("form", ["text", "md", "latex"])
+def test_what_rounds_to_zero_from_below_has_no_minus(nearly_alike: list[str | Path], form: str) -> None:
+    out = done(run("compare", *nearly_alike, "--as", form))
+    assert "+0.00 [+0.00, +0.00]" in out
+    assert not re.search(r"(-|\$-\$|\N{MINUS SIGN})0\.00\b", out)
+    (found,) = json.loads(done(run("compare", *nearly_alike, "--as", "json")))["comparisons"]
+    assert -0.00005 < found["difference"] < 0 and found["low"] < 0
+
+
+def test_nor_has_it_where_a_limit_is_missed(nearly_alike: list[str | Path], tmp_path: Path) -> None:
+    first, second, *more = nearly_alike
+    done(run("score", second, *more, "-o", tmp_path / "saved.json"))
+    ran = run("compare", first, *more, "--against", tmp_path / "saved.json", "--fail-below", "FGA@10=0.5")
+    assert ran.code == 1
+    assert "a against b: +0.00 points, and the interval +0.00 to +0.00 reaches below 0.5" in ran.err
+
+
 def test_the_best_is_bold_in_a_terminal() -> None:
     wide = terminal(*map(str, COMPARE), "--metric", "JGA", columns=200)
     assert re.search(r"\x1b\[1m *72\.37 *\x1b\[0m", wide)

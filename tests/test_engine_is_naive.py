@@ -46,7 +46,8 @@ def normalise(slot: str, value: str) -> str:
     """What ``normalised`` does, as far as the values of our strategies go."""
     times = {"5pm": "17:00", "9:15": "09:15", "24:10": "00:10"}
     spellings = {"center": "centre", "guesthouse": "guest house"}
-    return times.get(value, value) if slot.endswith(("leaveat", "time")) else spellings.get(value, value)
+    value = spellings.get(value, value)
+    return times.get(value, value) if slot.endswith(("leaveat", "time")) else value
 
 
 NORMALISERS = {**dict.fromkeys(TRADE_FAMILY, fix_label), "convlab-t5": squeeze}

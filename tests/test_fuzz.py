@@ -1,6 +1,6 @@
 """Damaged files: each is refused with a DstevalError, or scored as a second, careful reading scores it.
 
-DSTEVAL_THOROUGH=1 tries many more of them.
+DSTEVAL_THOROUGH=1 tries many more of them, DSTEVAL_FUZZ_SEED others.
 """
 
 import json
@@ -22,6 +22,9 @@ from dsteval import readers
 from dsteval.readers import Source
 from naive import RawCorpus
 
+pytestmark = pytest.mark.fuzz
+
+SEED = os.environ.get("DSTEVAL_FUZZ_SEED", "")
 TRIES = 25_000 if os.environ.get("DSTEVAL_THOROUGH") == "1" else 200
 
 MARKS = ["JGA", "TurnMatch", "SlotAccuracy", "FGA@0.25", "FGA@1"]
@@ -116,7 +119,7 @@ CASES = [(form, protocol) for form in FORMS for protocol in ("exact", "fga-offic
 def test_damaged_files(form: str, protocol: str) -> None:
     scored = 0
     for number in range(TRIES):
-        rng = random.Random(f"{form} {protocol} {number}")
+        rng = random.Random(f"{SEED}{form} {protocol} {number}")
         made = damage.corpus(rng)
         data = damage.damaged(rng, FORMS[form][1](rng, made))
         ref = json.dumps({name: [state for state, _ in turns] for name, turns in made.items()}).encode()

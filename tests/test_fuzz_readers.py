@@ -30,6 +30,8 @@ from native import Sample, written
 from native_breaking import broken, flip
 from native_samples import SAMPLES, SETSUMBT
 
+pytestmark = pytest.mark.fuzz
+
 THOROUGH = os.environ.get("DSTEVAL_THOROUGH") == "1"
 TRIES = int(os.environ.get("DSTEVAL_FUZZ", "200000" if THOROUGH else "3000"))
 SEED = int(os.environ.get("DSTEVAL_FUZZ_SEED", "1"))

@@ -276,6 +276,23 @@ def test_splits_by_name(tmp_path: Path) -> None:
     assert "split 'dev'" in refused(packed / "dev")
 
 
+@pytest.mark.parametrize("name", ["dev.json", "val.json", "valid.json", "validation_dialogues.json"])
+@pytest.mark.parametrize("asked", ["dev", "val", "validation"])
+def test_dev_by_all_its_names(asked: str, name: str, tmp_path: Path) -> None:
+    data = named(OTHERS, "sgd/dev").files["dialogues_001.json"]
+    for file in (name, "train.json", "test.json"):
+        written(tmp_path / "set" / file, data if file == name else other(data))
+    assert read(tmp_path / "set" / asked) == read(written(tmp_path / "alone.json", data))
+
+
+def test_a_semicolon_in_the_header_of_a_table_with_commas(tmp_path: Path) -> None:
+    text = 'dialogue_id,turn_id,user,hotel-area,"remark; by hand"\na,0,"a bed; cheap",north,none; really\n'
+    place = written(tmp_path / "p.csv", text)
+    assert readers.detect(Source.open(place)).reader.name == "table"
+    (dialogue,) = read(place)
+    assert (dialogue.turns[0].user, dialogue.turns[0].pred) == ("a bed; cheap", [("hotel-area", "north")])
+
+
 def test_schema_beside_the_data_is_the_slot_list() -> None:
     source = Source.open(FORMATS / "sgd/dev")
     expected = ["Hotels_9-area", "Hotels_9-name", "Hotels_9-stars", "Flights_9-airline", "Flights_9-seats"]

@@ -84,6 +84,14 @@ def test_fewer_turns_than_the_row_before_them_says(rows: str, tmp_path: Path) ->
     assert "turns, as the row before them says, found" in refused(written(tmp_path / "r.csv", HEADER + rows))
 
 
+def test_words_before_the_first_slot_of_a_domain_belong_to_nothing(tmp_path: Path) -> None:
+    """Nor do those before the first domain; the value of the slot before ends where a domain begins."""
+    turns = {"0": {"bspn": "[hotel] area north", "bspn_gen": "well [hotel] area north [train] to the day friday"}}
+    (dialogue,) = read(written(tmp_path / "p.json", json.dumps({"a": turns})))
+    assert dialogue.turns[0].pred == [("hotel-area", "north"), ("train-day", "friday")]
+    assert dialogue.turns[0].ref == [("hotel-area", "north")]
+
+
 def test_a_table_of_belief_spans_is_no_table_of_ours() -> None:
     for path, name in (("belief-text/result.csv", "table"), ("table/cells.csv", "belief-text")):
         assert "a header with" in refused(FORMATS / path, name=name)

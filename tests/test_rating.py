@@ -188,6 +188,8 @@ def test_files_of_ratings(tmp_path: Path) -> None:
     found, missing = read(str(tmp_path / "s.csv"), "anna")
     assert found == [Rating("a", "anna", 1.5)]
     assert [tuple(one) for one in missing] == [("b", "anna")]
+    (tmp_path / "u.csv").write_text('item,rating,"turns; as read"\na,1,"b;c"\n', encoding="utf-8")
+    assert read(str(tmp_path / "u.csv"), "anna")[0] == [Rating("a", "anna", 1.0)]
     (tmp_path / "t.jsonl").write_text('{"item": "a", "rater": "x", "rating": true}\n', encoding="utf-8")
     assert read(str(tmp_path / "t.jsonl"))[0] == [Rating("a", "x", 1.0)]
 
