@@ -12,8 +12,8 @@ class _Hashes(dict[Item, int]):
     """Items as written -> 64 bits each."""
 
     def __missing__(self, item: Item) -> int:
-        found = self[item] = _hash64(repr(item))
-        return found
+        number = self[item] = _hash64(repr(item))
+        return number
 
 
 class Fingerprint:
@@ -42,9 +42,9 @@ class Fingerprint:
     @classmethod
     def of(cls, total: int, dialogues: int) -> Fingerprint:
         """The hash whose two numbers were saved."""
-        found = cls()
-        found.total, found.dialogues = total, dialogues
-        return found
+        whole = cls()
+        whole.total, whole.dialogues = total, dialogues
+        return whole
 
     @classmethod
     def sum(cls, parts: Iterable[Fingerprint]) -> Fingerprint:

@@ -262,7 +262,7 @@ class Aligner:
                 expected="as many instances as the reference has: the position is the key",
                 found=f"{len(pred)} against {len(ref)}",
             )
-        found, remedies = [], []
+        lacking, remedies = [], []
         for names, total, lacks, remedy in (
             (
                 missing,
@@ -273,13 +273,13 @@ class Aligner:
             (extra, len(pred), "predicted dialogues without reference", "ignore the others with --extra ignore"),
         ):
             if names:
-                found.append(f"{len(names)} of {total} {lacks} ({first_few(names)})")
+                lacking.append(f"{len(names)} of {total} {lacks} ({first_few(names)})")
                 remedies.append(remedy)
-        if found:
+        if lacking:
             raise AlignmentError(
                 where=self._source,
                 expected="the same dialogues on both sides",
-                found=" and ".join(found),
+                found=" and ".join(lacking),
                 remedy=f"Check that both are of one split, or {'; '.join(remedies)}.",
             )
 

@@ -100,10 +100,19 @@ def errors_of(outcomes: Outcomes, contexts: Iterable[DialogueContext]) -> Iterat
     reason = unavailable_reason(outcomes)
     if reason is not None:
         raise ProtocolError(where="errors", found=f"none to follow: {reason}")
-    found, known = lineage(outcomes), list(contexts)
-    number, turns = len(found), outcomes.turn.tolist()
+    errors, known = lineage(outcomes), list(contexts)
+    number, turns = len(errors), outcomes.turn.tolist()
     starts = outcomes.offsets.tolist()
-    columns = (found.dialogue, found.slot, found.origin, found.last, found.kind, found.end, found.ref, found.pred)
+    columns = (
+        errors.dialogue,
+        errors.slot,
+        errors.origin,
+        errors.last,
+        errors.kind,
+        errors.end,
+        errors.ref,
+        errors.pred,
+    )
     rows = zip(*(column.tolist() for column in columns), strict=True) if number else ()
     names = outcomes.slots
     for dialogue, slot, origin, last, kind, end, *numbers in sorted(rows, key=lambda r: (r[0], r[2], names[r[1]])):
@@ -131,10 +140,10 @@ def relation(
 ) -> str | None:
     """What a slot's wrong value has to do with the dialogue so far; ``at`` is the position of the turn.
 
-    >>> told = DialogueContext([None, "How about the Gonville?"], ["A hotel.", "Another one."], [{}, {}])
-    >>> relation("hotel-name", None, "gonville", told, 1)
+    >>> context = DialogueContext([None, "How about the Gonville?"], ["A hotel.", "Another one."], [{}, {}])
+    >>> relation("hotel-name", None, "gonville", context, 1)
     'offered'
-    >>> relation("hotel-name", "the gonville hotel", "gonville", told, 1)
+    >>> relation("hotel-name", "the gonville hotel", "gonville", context, 1)
     'substring'
     """
     texts = _texts(pred)

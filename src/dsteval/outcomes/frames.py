@@ -96,8 +96,8 @@ class Framer:
                 remedy="Give it with --schema FILE; without one, --set scope.schema=none takes the slots seen, "
                 "none of them categorical.",
             )
-        found = self._listed(dialogue) if self.of_turns else self._by_domain(dialogue, prepared)
-        units = [self._fitted(unit) for unit in found]
+        frames = self._listed(dialogue) if self.of_turns else self._by_domain(dialogue, prepared)
+        units = [self._fitted(unit) for unit in frames]
         self._total += len(units)
         return units
 
@@ -216,10 +216,10 @@ def _place(dialogue: Dialogue, turn: Turn, service: str) -> str:
 
 def _apart(state: State) -> dict[str, State]:
     """The states of each domain."""
-    found: dict[str, State] = {}
+    states: dict[str, State] = {}
     for slot, value in state.items():
-        found.setdefault(domain_of(slot), {})[slot] = value
-    return found
+        states.setdefault(domain_of(slot), {})[slot] = value
+    return states
 
 
 class FrameComparer(Comparer):

@@ -99,19 +99,19 @@ class Outcomes:
     def __len__(self) -> int:
         return int(self.offsets[-1])
 
+    def _flagged(self, bit: int) -> Array:
+        mask: Array = (self.units["flags"] & bit) != 0
+        return mask
+
     @property
     def exact(self) -> Array:
         """Whether every slot of a turn is right [U]."""
-        flags: Array = self.flags
-        found: Array = (flags & EXACT) != 0
-        return found
+        return self._flagged(EXACT)
 
     @property
     def first(self) -> Array:
         """Whether a turn is the first of its dialogue [U]."""
-        flags: Array = self.flags
-        found: Array = (flags & FIRST) != 0
-        return found
+        return self._flagged(FIRST)
 
     @property
     def dialogue_of(self) -> Array:

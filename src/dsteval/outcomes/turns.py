@@ -207,11 +207,11 @@ class Comparer:
 
     def _was(self, before: Wrong, wrong: Wrong, b0: State, p0: State) -> list[int]:
         """What each wrong slot was at the turn before, where ``before`` were wrong and b0 and p0 the states."""
-        found = []
+        previous = []
         for slot, values in wrong.items():
             ref, pred = values
             if (earlier := before.get(slot)) is not None and earlier[0] is ref and earlier[1] is pred:
-                found.append(_repeated_was(values))
+                previous.append(_repeated_was(values))
                 continue
             old, guess = b0.get(slot), p0.get(slot)
             bits = 0
@@ -225,8 +225,8 @@ class Comparer:
                 bits |= IN_PRED_BEFORE
                 if old is not None and slot not in before:
                     bits |= RIGHT_BEFORE
-            found.append(bits)
-        return found
+            previous.append(bits)
+        return previous
 
     def _cut(self, states: list[State]) -> list[State]:
         """States limited to the slots that are kept; a state that did not change stays the same object."""

@@ -76,9 +76,9 @@ class Run:
         """The run of a protocol, by its name or itself, with options. Raises OptionError for those that do not
         exist.
         """
-        odd = sorted(set(options) - set(Settings.__annotations__))
-        if odd:
-            raise OptionError(unknown("option", odd[0], list(Settings.__annotations__)))
+        unsupported = sorted(set(options) - set(Settings.__annotations__))
+        if unsupported:
+            raise OptionError(unknown("option", unsupported[0], list(Settings.__annotations__)))
         chosen = load(protocol) if isinstance(protocol, str) else protocol
         settings = options.get("settings", ())
         if isinstance(settings, str):

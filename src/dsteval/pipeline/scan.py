@@ -147,10 +147,10 @@ class Scan:
         """The sentences that stand below the numbers."""
         assert partition.note_counts is not None
         run = self.run
-        found = notes(
+        sentences = notes(
             partition.note_counts, partition.coverage, run.protocol, run.policy, run.given_slots, n_slots
         )
-        return tuple(found)
+        return tuple(sentences)
 
     def signature(self, partition: Partition, n_slots: int) -> tuple[str, ...]:
         """The signature of a score without its metric, in pieces."""

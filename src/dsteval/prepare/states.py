@@ -206,7 +206,7 @@ class Preparer:
 
     def changes(self) -> list[Change]:
         """Every item that was rewritten, the most frequent first; what was not recorded is not there."""
-        found = []
+        changes = []
         for (side, (slot, value)), (count, dialogue, turn) in (self._seen or {}).items():
             pair = self._pairs[side][slot, value]
             became_slot, became = pair if pair is not None else (self.slot(slot), None)
@@ -214,11 +214,11 @@ class Preparer:
             text = None if became is None else value_text(became)
             if (slot, as_written) != (became_slot, text):
                 by = ", ".join(self.rules[side].trace((slot, value)))
-                found.append(Change(side, slot, as_written, became_slot, text, count, dialogue, turn, by))
+                changes.append(Change(side, slot, as_written, became_slot, text, count, dialogue, turn, by))
         by = ", ".join(f"step {name}" for name in self._steps)
         for (side, slot, was, text), (count, dialogue, turn) in self._by_steps.items():
-            found.append(Change(side, slot, was, slot, text, count, dialogue, turn, by))
-        return sorted(found, key=lambda change: (change.side != "ref", -change.turns, change.slot, change.value))
+            changes.append(Change(side, slot, was, slot, text, count, dialogue, turn, by))
+        return sorted(changes, key=lambda change: (change.side != "ref", -change.turns, change.slot, change.value))
 
     def _states(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
         get = self._pairs[side].__getitem__

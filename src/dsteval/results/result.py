@@ -227,8 +227,8 @@ def scored(
     """The score of each metric from what was counted: summed, divided, with its interval."""
     keys = {text: count_text(metric) for text, metric in metrics.items()}
     counts = {text: partition.counts[key] for text, key in keys.items() if key in partition.counts}
-    found = intervals.of(((metrics[text], counts[text]) for text in counts), partition.dialogues)
-    interval_of = dict(zip(counts, found, strict=True))
+    found_intervals = intervals.of(((metrics[text], counts[text]) for text in counts), partition.dialogues)
+    interval_of = dict(zip(counts, found_intervals, strict=True))
     for text, metric in metrics.items():
         signed = "|".join([str(metric), *signature])
         if text in counts:
