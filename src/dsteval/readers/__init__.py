@@ -70,9 +70,7 @@ def detect(source: Source) -> Detected:
 
     Raises ReadError where none fits, where two do (the user is asked), or where the files of a folder differ.
     """
-    if "detected" not in source.cache:
-        source.cache["detected"] = _detect(source)
-    detected: Detected = source.cache["detected"]
+    detected: Detected = source.cache.get("detected") or source.cache.setdefault("detected", _detect(source))
     return detected
 
 
@@ -81,7 +79,10 @@ def _detect(source: Source) -> Detected:
         fits_of_parts = [(part.name, _fits(part)) for part in source.parts]
     fitting = {detected.reader.name: detected for _, fits in fits_of_parts for detected in fits}
     if not fitting:
-        _check_empty(source)
+        part = source.parts[0]
+        if part.kind in ("object", "list") and part.first_record is None:
+            found = f"none in {len(part.top)} of {len(part.top)} dialogues" if part.top else "none"
+            raise ReadError(where=part.name, expected="at least one turn in an empty data set", found=found)
         raise ReadError(
             where=source.name,
             expected=f"one of the formats {', '.join(names())}",
@@ -106,14 +107,6 @@ def _detect(source: Source) -> Detected:
             remedy="Repair or move them, or name the files with a pattern such as 'FOLDER/*.json'.",
         )
     return chosen
-
-
-def _check_empty(source: Source) -> None:
-    """Say of JSON that holds nothing that it is empty."""
-    part = source.parts[0]
-    if part.kind in ("object", "list") and part.first_record is None:
-        found = f"none in {len(part.top)} of {len(part.top)} dialogues" if part.top else "none"
-        raise ReadError(where=part.name, expected="at least one turn in an empty data set", found=found)
 
 
 def _fits(part: Source) -> list[Detected]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
@@ -63,20 +63,7 @@ class Reader:
         raise NotImplementedError
 
 
-class _SlotNames(dict[str, str]):
-    """Slot -> 'domain-slot' for one domain."""
-
-    def __init__(self, domain: str) -> None:
-        super().__init__()
-        self.domain = domain
-
-    def __missing__(self, slot: str) -> str:
-        name = self[slot] = f"{self.domain}-{slot}"
-        return name
-
-
 _DIGITS = 9  # of a turn's number; more is a key of another kind
-_TEXT = frozenset({str})
 
 
 class Flattener:
@@ -84,7 +71,7 @@ class Flattener:
 
     def __init__(self, source: str) -> None:
         self.problems = Problems(source)
-        self._names: dict[str, _SlotNames] = {}
+        self.total = 0  # turns, for messages
 
     def note(
         self, dialogue: str, turn: int | None, expected: str, value: object, slot: str = "", remedy: str = ""
@@ -92,6 +79,20 @@ class Flattener:
         """Note that something else was expected than this value."""
         found = shown(value)
         self.problems.add(dialogue, turn, slot=slot, expected=expected, found=found, remedy=remedy)
+
+    def note_line(self, line: str, expected: str, found: str) -> None:
+        """Note that a line, which tells no dialogue, is not what was expected."""
+        self.problems.add("", None, line=line, expected=expected, found=found)
+
+    def counted(self, turns: Iterable[Turn]) -> list[Turn]:
+        """The turns of a dialogue, added to the number of all."""
+        listed = list(turns)
+        self.total += len(listed)
+        return listed
+
+    def fields(self, value: Any, dialogue: str, turn: int | None = None) -> dict[str, Any]:
+        """The fields of an object in a dialogue, or in one of its turns, as ``fields`` gives them."""
+        return fields(value, self.where(dialogue, turn))
 
     def where(self, dialogue: str, turn: int | None = None) -> str:
         """How messages call a dialogue, or one of its turns."""
@@ -111,14 +112,9 @@ class Flattener:
             elif kind is str:
                 items.append((key, value))
             elif kind is dict or isinstance(value, Mapping):
-                names = self._names.get(key) or self._names.setdefault(key, _SlotNames(key))
-                if kind is dict and _TEXT.issuperset(map(type, value.values())):
-                    items.extend(zip(map(names.__getitem__, value), value.values(), strict=True))
-                else:
-                    items.extend(
-                        (names[slot], self.value(inner, dialogue, turn, names[slot]))
-                        for slot, inner in value.items()
-                    )
+                for inner_key, inner in value.items():
+                    slot = f"{key}-{inner_key}"
+                    items.append((slot, inner if type(inner) is str else self.value(inner, dialogue, turn, slot)))
             else:
                 items.append((key, self.value(value, dialogue, turn, key)))
         return items
@@ -166,7 +162,7 @@ class Flattener:
             self.problems.add(dialogue, turn, expected="one frame a service", found=f"{shown(twice)} twice")
 
 
-def _is_integer(value: object) -> bool:
+def _is_integer(value: object) -> TypeGuard[int]:
     # A number of a hundred digits is no value of a slot, and Python refuses to write out thousands.
     return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 330
 
@@ -192,7 +188,7 @@ def turn_number(label: object) -> int | None:
     """
     if isinstance(label, str) and label.strip().isdecimal() and len(label) < _DIGITS:
         return int(label)
-    return label if isinstance(label, int) and _is_integer(label) and 0 <= label < 10**_DIGITS else None
+    return label if _is_integer(label) and 0 <= label < 10**_DIGITS else None
 
 
 def first_double(names: list[str]) -> str | None:
@@ -257,14 +253,13 @@ def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn
     return ordered
 
 
-class Grouped:
+class Grouped(Flattener):
     """Gathers turns that a file lists one by one, and gives the dialogues in the order of their first turn."""
 
     def __init__(self, source: str) -> None:
-        self.flattener = Flattener(source)
+        super().__init__(source)
         self.turns: dict[str, list[Turn]] = {}
         self.doubled: set[str] = set()
-        self.total = 0
 
     def add(self, dialogue: str, turn: Turn) -> None:
         """Take in one turn; a slot that one of its states names twice marks the dialogue."""
@@ -284,15 +279,14 @@ class Grouped:
         if isinstance(name, str) and name.strip() and number is not None:
             return name, number
         self.total += 1
-        self.flattener.problems.add("", None, line=line, expected=expected, found=shown(record))
+        self.note_line(line, expected, shown(record))
         return None
 
     def dialogues(
         self, updates: tuple[Side, ...] = (), gaps: bool = False, keyed: bool = True
     ) -> Iterator[Dialogue]:
         """The dialogues, once all problems have been checked."""
-        problems = self.flattener.problems
-        ordered = {name: by_number(name, turns, problems) for name, turns in self.turns.items()}
-        problems.check(self.total)
+        ordered = {name: by_number(name, turns, self.problems) for name, turns in self.turns.items()}
+        self.problems.check(self.total)
         for name, turns in ordered.items():
             yield Dialogue(name, turns, name in self.doubled, updates, gaps, keyed=keyed)

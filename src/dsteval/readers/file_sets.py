@@ -8,7 +8,7 @@ import io
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -29,9 +29,13 @@ _NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".tom
 class File:
     """An unpacked file; ``path`` is where it lies in its folder or archive."""
 
-    name: str
+    path: str
     data: bytes
-    path: str = ""
+
+    @property
+    def name(self) -> str:
+        """The path's last part."""
+        return PurePosixPath(self.path).name
 
 
 @dataclass
@@ -65,69 +69,64 @@ def _gathered(text: str) -> Gathered:
     if not text.strip():
         raise ReadError(where="FILE", expected="the name of a file or a folder", found="an empty name")
     if text == "-":
-        return _sorted("standard input", list(_unpacked("standard input", _stdin(), "")))
+        if sys.stdin is None:
+            raise ReadError(where="standard input", expected="data", found="that it is closed")
+        return _sorted("standard input", _unpacked("standard input", sys.stdin.buffer.read()))
     place = Path(text)
     if place.exists():
-        return _sorted(place.name, list(_files(place)))
+        return _sorted(place.name, _files(place))
     if glob.has_magic(text):
-        found = [file for name in sorted(glob.glob(text)) for file in _files(Path(name))]  # noqa: PTH207
-        if found:
-            return _sorted(text, found)
+        files = [file for name in sorted(glob.glob(text)) for file in _files(Path(name))]  # noqa: PTH207
+        if files:
+            return _sorted(text, files)
         raise ReadError(where=text, expected="files that the pattern matches", found="none")
-    if place.name.casefold() in _SPLITS and place.parent.exists() and place.parent != Path():
-        gathered = _sorted(f"{place.parent.name}/{place.name}", list(_files(place.parent)))
-        gathered.split = _SPLITS[place.name.casefold()]
-        return gathered
+    split = _SPLITS.get(place.name.casefold())
+    if split is not None and place.parent.exists() and place.parent != Path():
+        return _sorted(f"{place.parent.name}/{place.name}", _files(place.parent), split)
     raise ReadError(where=text, expected="a file or a folder that can be read", found="no such file or folder")
-
-
-def _stdin() -> bytes:
-    if sys.stdin is None:
-        raise ReadError(where="standard input", expected="data", found="that it is closed")
-    return sys.stdin.buffer.read()
 
 
 def _files(place: Path) -> Iterator[File]:
     try:
         if not place.is_dir():
-            yield from _unpacked(place.name, place.read_bytes(), "")
+            yield from _unpacked(place.name, place.read_bytes())
             return
         inside = sorted(p for p in place.iterdir() if p.is_file() and not p.name.startswith("."))
         if not inside:
             raise ReadError(where=str(place), expected="a folder of files", found="no file in it")
         for file in inside:
-            yield from _unpacked(file.name, file.read_bytes(), file.name)
+            yield from _unpacked(file.name, file.read_bytes())
     except OSError as error:
         found = error.strerror or str(error)
         raise ReadError(where=str(place), expected="a file or a folder that can be read", found=found) from None
 
 
-def _unpacked(name: str, data: bytes, path: str) -> Iterator[File]:
+def _unpacked(path: str, data: bytes) -> Iterator[File]:
     """A file as it is, a gzip file without its packing, or the files of a zip archive."""
     try:
         if data[:2] == b"\x1f\x8b":
-            yield from _unpacked(name.removesuffix(".gz"), gzip.decompress(data), path.removesuffix(".gz"))
+            yield from _unpacked(path.removesuffix(".gz"), gzip.decompress(data))
         elif data[:4] == b"PK\x03\x04":
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for entry in archive.namelist():
-                    inner = PurePosixPath(entry)
-                    hidden = any(part.startswith((".", "__MACOSX")) for part in inner.parts)
+                    hidden = any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(entry).parts)
                     if not entry.endswith("/") and not hidden:
-                        yield from _unpacked(inner.name, archive.read(entry), entry)
+                        yield from _unpacked(entry, archive.read(entry))
         else:
-            yield File(name, data, path or name)
+            yield File(path, data)
     except _BROKEN as error:
         raise ReadError(
-            where=name,
+            where=PurePosixPath(path).name,
             expected="a whole gzip or zip file",
             found=f"a broken one ({error})",
             remedy="Download or copy it again.",
         ) from None
 
 
-def _sorted(name: str, files: list[File]) -> Gathered:
+def _sorted(name: str, unsorted: Iterable[File], split: str = "") -> Gathered:
     """Data, schema and list files apart."""
-    gathered = Gathered(name, [])
+    files = list(unsorted)
+    gathered = Gathered(name, [], split)
     for file in files:
         low = file.name.casefold()
         listed = next((split for start, split in _LISTS.items() if low.startswith(start)), None)
@@ -138,7 +137,7 @@ def _sorted(name: str, files: list[File]) -> Gathered:
         elif len(files) == 1 or not (low.endswith(_NO_DATA) or low.startswith(_BESIDE)):
             gathered.files.append(file)
         else:
-            gathered.skipped_files.append(file.path or file.name)
+            gathered.skipped_files.append(file.path)
     if not gathered.files:
         found = first_few([file.name for file in files]) or "nothing"
         raise ReadError(where=name, expected="a file of dialogues", found=found)
@@ -157,7 +156,10 @@ def selected(gathered: Gathered) -> Gathered:
         gathered = replace(gathered, files=whole, skipped_files=[*gathered.skipped_files, *others])
     if not gathered.split:
         return gathered
-    lists = {split: _names(data) for split, data in gathered.lists.items()} if whole else {}
+    lists = {}
+    if whole:
+        for split, data in gathered.lists.items():
+            lists[split] = [*filter(None, map(str.strip, data.decode("utf-8", "replace").splitlines()))]
     if gathered.split in lists:
         return replace(gathered, only=lists[gathered.split])
     if gathered.split == "train" and len(lists) == len(_LISTS):
@@ -175,7 +177,3 @@ def selected(gathered: Gathered) -> Gathered:
             remedy="MultiWOZ's list files are testListFile and valListFile; train needs both.",
         )
     return replace(gathered, files=chosen)
-
-
-def _names(data: bytes) -> list[str]:
-    return [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]

@@ -76,14 +76,14 @@ class JsonFormat(Reader):
         if self.also is not None and source.kind != self.kind:
             return self.also.sniff(source)
         record = source.first_record if source.kind == self.kind else None
-        turns = [turn for turn in self._turns(record) if isinstance(turn, dict)]
+        turns = [turn for turn in self.sample(record) if isinstance(turn, dict)]
         keys = {key for turn in turns for key in turn}
         place = (self.id, self.number) if self.kind == "list" else ()
         marks = self.marks or (*place, *self._needed)
         fits = any(_has(turn, marks) for turn in turns) and self.unlike.isdisjoint(keys)
         return Sign(self.sign, self.sureness) if fits else None
 
-    def _turns(self, record: Any) -> list[Any]:
+    def sample(self, record: Any) -> list[Any]:
         """The turns of the record that a source is recognised by."""
         if self.kind == "list":
             return [record]
@@ -103,7 +103,7 @@ class JsonFormat(Reader):
             return self.also.read(source, side, options)
         turns = Grouped(source.name)
         for name, number, record in self.records(source, turns):
-            turns.add(name, self.turn(record, name, number, side, turns.flattener))
+            turns.add(name, self.turn(record, name, number, side, turns))
         keyed = bool(self.number) or self.layout != "list"
         return turns.dialogues(options.updated(side if self.state else "pred"), keyed=keyed)
 
@@ -121,32 +121,32 @@ class JsonFormat(Reader):
         else:
             for name, chunk in source.dialogues():
                 turns.turns.setdefault(name, [])
-                yield from self._dialogue(name, chunk.value, turns)
+                yield from self.dialogue(name, chunk.value, turns)
 
     def place(self, record: dict[str, Any]) -> tuple[Any, Any]:
         """The dialogue and the number that a listed turn names."""
         return record.get(self.id), record.get(self.number)
 
-    def _dialogue(self, name: str, value: Any, turns: Grouped) -> Iterator[tuple[str, int, dict[str, Any]]]:
-        flattener = turns.flattener
+    def dialogue(self, name: str, value: Any, turns: Grouped) -> Iterator[tuple[str, int, dict[str, Any]]]:
+        """The turns of one member of an object."""
         if self.turns:
-            found = fields(value, flattener.where(name)).get(self.turns)
-            if found is None:
-                flattener.note(name, None, f'an object with "{self.turns}"', value)
+            inner = turns.fields(value, name).get(self.turns)
+            if inner is None:
+                turns.note(name, None, f'an object with "{self.turns}"', value)
                 return
-            value = found
+            value = inner
         listed = self.layout == "list" or (self.layout == "either" and isinstance(value, list))
         if listed and not isinstance(value, list):
-            flattener.note(name, None, "a list of turns", value)
+            turns.note(name, None, "a list of turns", value)
             return
-        for position, turn in enumerate(value) if listed else numbered(value, name, flattener.problems):
-            where = flattener.where(name, position)
+        for position, turn in enumerate(value) if listed else numbered(value, name, turns.problems):
+            where = turns.where(name, position)
             record = fields(turn, where)
             number = turn_number(record.get(self.number)) if listed and self.number else position
             if number is not None and _has(record, self._needed, where):
                 yield name, number, record
             else:
-                flattener.note(name, position, self.expected, turn)
+                turns.note(name, position, self.expected, turn)
                 turns.total += 1
 
     def turn(self, record: dict[str, Any], name: str, number: int, side: Side, flattener: Flattener) -> Turn:

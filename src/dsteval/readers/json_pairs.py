@@ -107,16 +107,19 @@ def explain_failure(data: bytes, where: str, error: Exception, line: bool = True
     def place(number: int, column: int) -> str:
         return f"line {number}, column {column}" if line else f"column {column}"
 
+    def place_of(at: int) -> str:
+        return place(data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at))
+
     try:
         json.loads(data, parse_constant=_refuse_constant)
     except _ConstantError as constant:
-        found = f"{constant} at {place(*_find(data, str(constant)))}"
+        word = re.search(rb"(?<![\w\"])" + re.escape(str(constant).encode()) + rb"(?![\w\"])", data)
+        found = f"{constant} at {place_of(word.start() if word else 0)}"
         return ReadError(where=where, expected="JSON values", found=found, remedy="Write null or leave it out.")
     except json.JSONDecodeError as broken:
         found = f"{broken.msg} at {place(broken.lineno, broken.colno)}"
     except UnicodeDecodeError as broken:
-        column = broken.start - data.rfind(b"\n", 0, broken.start)
-        found = f"a byte that is not UTF-8 at {place(data.count(bytes([10]), 0, broken.start) + 1, column)}"
+        found = f"a byte that is not UTF-8 at {place_of(broken.start)}"
     except RecursionError:
         found = "objects or lists nested too deep"
     except ValueError:  # Python refuses to read integers of thousands of digits
@@ -132,9 +135,3 @@ class _ConstantError(Exception):
 
 def _refuse_constant(name: str) -> NoReturn:
     raise _ConstantError(name)
-
-
-def _find(data: bytes, word: str) -> tuple[int, int]:
-    found = re.search(rb"(?<![\w\"])" + re.escape(word.encode()) + rb"(?![\w\"])", data)
-    at = found.start() if found else 0
-    return data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at)

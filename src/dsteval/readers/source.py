@@ -6,7 +6,7 @@ import codecs
 import csv
 import hashlib
 import io
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -30,6 +30,7 @@ SchemaFile: TypeAlias = "str | PathLike[str] | Sequence[Any] | None"
 Top: TypeAlias = "dict[str, Any] | list[Any]"
 
 _PIECE = 1 << 20
+_SPACES = b" \t\r\n"
 
 _TOP: dict[bytes, Callable[[bytes], Top]] = {
     b"{": msgspec.json.Decoder(dict[str, msgspec.Raw]).decode,
@@ -78,11 +79,10 @@ class Source:
     def gathered(cls, gathered: Gathered) -> Source:
         """The source of files in memory. Raises ReadError where one is empty, or the split cannot be told."""
         chosen = selected(gathered)
-        parts = []
-        for file in chosen.files:
-            parts.append(cls(file.name, file.data))
-            if not parts[-1].data.strip():
-                raise ReadError(where=file.name, expected="data", found="an empty file")
+        parts = [cls(file.name, file.data) for file in chosen.files]
+        empty = next((part.name for part in parts if not part.data.strip()), None)
+        if empty is not None:
+            raise ReadError(where=empty, expected="data", found="an empty file")
         source = cls(gathered.name, parts=parts, schema=gathered.schema)
         if len(parts) == 1:
             source.data, source._parts = parts[0].data, None
@@ -161,20 +161,12 @@ class Source:
         """The outermost object or list, its members not decoded yet. Raises ReadError for broken JSON."""
         if self._top is not None:
             return self._top
-        if not self.data.isascii():
-            self._check_utf8()
         try:
+            if not self.data.isascii():  # a piece at a time, since files may be large
+                pieces = (self.data[start : start + _PIECE] for start in range(0, len(self.data), _PIECE))
+                deque(codecs.iterdecode(pieces, "utf-8"), maxlen=0)
             return _TOP[self.data.lstrip()[:1]](self.data)
         except (KeyError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise explain_failure(self.data, self.name, error) from None
-
-    def _check_utf8(self) -> None:
-        """Raise ReadError where the bytes are not UTF-8; a piece at a time, since files may be large."""
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        try:
-            for start in range(0, len(self.data), _PIECE):
-                decoder.decode(self.data[start : start + _PIECE], start + _PIECE >= len(self.data))
-        except UnicodeDecodeError as error:
             raise explain_failure(self.data, self.name, error) from None
 
     def members(self, expected: str = "each dialogue once") -> Iterator[tuple[str, Any]]:
@@ -202,7 +194,9 @@ class Source:
         Raises ReadError where there is none.
         """
         if self.kind == "lines":
-            yield from ((f"line {number}", chunk) for number, chunk in self.lines())
+            for number, line in enumerate(self.data.split(b"\n"), start=1):
+                if line.strip():
+                    yield f"line {number}", decode(line, f"{self.name}, line {number}")
             return
         top = self.top
         if not isinstance(top, list):
@@ -213,20 +207,10 @@ class Source:
             yield f"object {number}", decode(raw, f"{self.name}, object {number}")
 
     def _are_all(self, top: dict[str, Any]) -> bool:
-        """Whether the bytes are these members one after the other, so that none was named twice and lost."""
-        data = self.data
-        at = data.index(b"{") + 1
-        for name, raw in top.items():
-            for piece, between in (
-                (f'"{name}"'.encode("utf-8", "surrogatepass"), b","),
-                (b":", b""),
-                (bytes(raw), b""),
-            ):
-                found = data.find(piece[:1], at)
-                if data[at:found].strip(b" \t\r\n") not in (b"", between) or not data.startswith(piece, found):
-                    return False
-                at = found + len(piece)
-        return data[at:].strip() == b"}"
+        """Whether the bytes hold no more than these members, so that none was named twice and lost."""
+        members = (f'"{name}":,'.encode("utf-8", "surrogatepass") + bytes(raw) for name, raw in top.items())
+        size = sum(len(member.translate(None, _SPACES)) for member in members)
+        return size + 1 == len(self.data.translate(None, _SPACES))  # two braces, and one comma less
 
     def _check_names(self, expected: str) -> None:
         try:
@@ -238,12 +222,6 @@ class Source:
         if twice:
             extent = f"{len(twice)} of {len(names)}, {first_few(twice)}"
             raise ReadError(where=self.name, expected=expected, found=f"{twice[0]!r} twice", extent=extent)
-
-    def lines(self) -> Iterator[tuple[int, JsonChunk]]:
-        """The JSON lines that are not blank, each with its line number."""
-        for number, line in enumerate(self.data.split(b"\n"), start=1):
-            if line.strip():
-                yield number, decode(line, f"{self.name}, line {number}")
 
     @property
     def first_record(self) -> Any:
@@ -267,7 +245,7 @@ class Source:
         if self.kind == "text":
             return
         if self.kind == "lines":
-            records = (chunk.value for _, chunk in self.lines())
+            records = (chunk.value for _, chunk in self.records())
         else:
             members = self.top.values() if isinstance(self.top, dict) else self.top
             records = (decode(member, self.name).value for member in members)
@@ -311,18 +289,18 @@ def schema_of(value: bytes | SchemaFile, name: str = "") -> Schema:
         source = Source.open(str(value))
         value, name = source.data, source.name
     services: Any = decode(value, name).value if isinstance(value, bytes) else value
-    found: Schema = {}
+    schema: Schema = {}
     try:
         for service in services:
             slots = service.get("slots", [])  # MultiWOZ 2.2 has services without
-            own = found.setdefault(service["service_name"], {})
+            flags = schema.setdefault(service["service_name"], {})
             for slot in slots:
                 flag = slot.get("is_categorical")
-                own[slot_of(service["service_name"], slot["name"])] = flag if isinstance(flag, bool) else None
+                flags[slot_of(service["service_name"], slot["name"])] = flag if isinstance(flag, bool) else None
     except (TypeError, KeyError, AttributeError):
         expected = "a schema: a list of services with service_name and slots, each with a name"
         raise ReadError(where=name, expected=expected, found="another shape") from None
-    return found
+    return schema
 
 
 def schema_hash(schema: Schema) -> str:

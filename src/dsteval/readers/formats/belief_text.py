@@ -43,12 +43,12 @@ class _BeliefText(SpanFormat):
             rows = ((line, fields(chunk.value, f"{source.name}, {line}")) for line, chunk in source.records())
         announced: dict[str, int] = {}
         for name, number, record in _turns(rows, turns, announced):
-            turns.add(name, self.turn(record, name, number, side, turns.flattener))
+            turns.add(name, self.turn(record, name, number, side, turns))
         for name, count in announced.items():
             given = sum(turn.ref is not None for turn in turns.turns.get(name, ()))
             if given != count:
                 expected = f"{count} turns, as the row before them says"
-                turns.flattener.problems.add(name, None, expected=expected, found=str(given))
+                turns.problems.add(name, None, expected=expected, found=str(given))
         return turns.dialogues(options.updated())
 
 
@@ -69,8 +69,7 @@ def _table(source: Source, turns: Grouped) -> Iterator[tuple[str, dict[str, Any]
         if len(cells) == len(header):
             yield line, dict(zip(header, cells, strict=True))
         elif any(cell.strip() for cell in cells):
-            expected = f"{len(header)} cells"
-            turns.flattener.problems.add("", None, line=line, expected=expected, found=str(len(cells)))
+            turns.note_line(line, f"{len(header)} cells", str(len(cells)))
             turns.total += 1
 
 

@@ -52,37 +52,35 @@ class _DstevalJsonl(Reader):
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, in the order in which they first appear."""
-        return _Lines(source, side, options).dialogues()
+        return _Lines(source, side, options).checked()
 
 
-class _Lines:
+class _Lines(Grouped):
     """The lines of one file as they are read."""
 
     def __init__(self, source: Source, side: Side, options: Options) -> None:
-        self.source = source
+        super().__init__(source.name)
+        self.source, self.options = source, options
         self.side: Side = side
-        self.options = options
-        self.turns = Grouped(source.name)
-        self.flattener = self.turns.flattener
         self.forms: dict[str, list[str]] = {}  # of the file's own side, turn by turn
-        self.fields: set[str] = set()
+        self.keys: set[str] = set()
         self.flagged: dict[str, set[str]] = {flag: set() for flag in _FLAGS}
 
-    def dialogues(self) -> Iterator[Dialogue]:
+    def checked(self) -> Iterator[Dialogue]:
         """The dialogues, once all lines are read."""
         for line, chunk in self.source.records():
             self._line(line, chunk)
         wanted = self.options.ref_field
-        if wanted is not None and wanted not in self.fields:
-            listed = ", ".join(sorted(self.fields - {"dialogue_id", "turn_id", "system", "user"}))
+        if wanted is not None and wanted not in self.keys:
+            listed = ", ".join(sorted(self.keys - {"dialogue_id", "turn_id", "system", "user"}))
             where = f"{self.source.name}, --ref-field {wanted}"
             raise OptionError(where=where, expected="a field of the lines", found=listed)
         for name, forms in self.forms.items():
             if len(set(forms)) > 1:
                 expected = "states or updates throughout, or frames throughout"
                 found = f"some of both ({' and '.join(dict.fromkeys(forms))})"
-                self.flattener.problems.add(name, None, expected=expected, found=found)
-        for dialogue in self.turns.dialogues(self.options.updated(self.side)):
+                self.problems.add(name, None, expected=expected, found=found)
+        for dialogue in self.dialogues(self.options.updated(self.side)):
             if "update" in self.forms.get(dialogue.id, ()):
                 dialogue.updates = (self.side,)
             for flag, names in self.flagged.items():
@@ -91,20 +89,19 @@ class _Lines:
 
     def _line(self, line: str, chunk: JsonChunk) -> None:
         record = fields(chunk.value, f"{self.source.name}, {line}", "dialogue_id", "turn_id")
-        self.fields.update(record)
+        self.keys.update(record)
         expected = "an object with dialogue_id, a text, and turn_id, a number"
         number = turn_number(record.get("turn_id"))
-        place = self.turns.place(line, record.get("dialogue_id"), number, chunk.value, expected)
+        place = self.place(line, record.get("dialogue_id"), number, chunk.value, expected)
         if place is None:
             return
-        turn = Turn(place[1])
-        for key in ("system", "user"):
-            setattr(turn, key, self.flattener.utterance(record.get(key), *place))
+        system, user = (self.utterance(record.get(key), *place) for key in ("system", "user"))
+        turn = Turn(place[1], system=system, user=user)
         ref_field = self.options.ref_field or "ref"
         given: list[tuple[str, str]] = []  # how each state is written, and its side
         for key, side in ((ref_field, "ref"), ("pred", "pred"), ("state", self.side), ("update", self.side)):
             if key in record:
-                setattr(turn, side, self.flattener.items(record[key], *place))
+                setattr(turn, side, self.items(record[key], *place))
                 given.append((key, side))
         for form, attribute, read in (("frames", "{}_frames", self._frames), ("items", "{}", self._listed)):
             for side, value in self._by_side(record.get(form), form, *place):
@@ -114,7 +111,7 @@ class _Lines:
             given = [("update", side) for _, side in given]
         self._check_given(given, *place)
         self._beside(turn, record, *place)
-        self.turns.add(place[0], turn)
+        self.add(place[0], turn)
 
     def _check_given(self, given: list[tuple[str, str]], name: str, number: int) -> None:
         """One form a side, and the same form all along a dialogue."""
@@ -122,35 +119,32 @@ class _Lines:
             forms = [key for key, target in given if target == side]
             if len(forms) > 1:
                 expected = f"one state of a side ({side})"
-                self.flattener.problems.add(name, number, expected=expected, found=" and ".join(forms))
+                self.problems.add(name, number, expected=expected, found=" and ".join(forms))
             elif forms and side == self.side:
                 kind = forms[0] if forms[0] in ("update", "frames") else "states"
                 self.forms.setdefault(name, []).append(kind)
 
     def _beside(self, turn: Turn, record: dict[str, Any], name: str, number: int) -> None:
         """What a line tells beside its states: marks, its dialogue's flags, what the tracker changed and chose."""
-        flattener = self.flattener
         if "bits" in record:
             turn.correctness = bits = record["bits"]
             if not isinstance(bits, list) or not all(type(bit) is int and bit in (0, 1) for bit in bits):
-                flattener.note(name, number, "bits of 0 and 1", bits)
+                self.note(name, number, "bits of 0 and 1", bits)
         for flag, names in self.flagged.items():
             if record.get(flag) is True:
                 names.add(name)
         if "pred_update" in record:
             update = record["pred_update"]
-            read = self._listed if isinstance(update, list) else flattener.items
+            read = self._listed if isinstance(update, list) else self.items
             turn.pred_update = read(update, name, number)
         chosen = record.get("choices")
         if chosen is not None:
-            where = flattener.where(name, number)
-            choices = [fields(choice, where) for choice in chosen] if isinstance(chosen, list) else [{}]
+            listed = chosen if isinstance(chosen, list) else [None]
+            choices = [self.fields(choice, name, number) for choice in listed]
             if all(isinstance(choice.get(key), str) for choice in choices for key in Choice.__struct_fields__):
                 turn.choices = [Choice(choice["slot"], choice["kind"], choice["value"]) for choice in choices]
             else:
-                flattener.note(
-                    name, number, "choices as a list of slot, kind and value, all of them texts", chosen
-                )
+                self.note(name, number, "choices as a list of slot, kind and value, all of them texts", chosen)
 
     def _by_side(self, value: Any, form: str, name: str, number: int) -> list[tuple[str, list[Any]]]:
         """What a line lists for each side: a list for the file's one side, or an object of ref and pred."""
@@ -158,43 +152,40 @@ class _Lines:
             return []
         sides: list[tuple[str, Any]] = [(self.side, value)]
         if isinstance(value, dict):
-            by_side = fields(value, self.flattener.where(name, number))
+            by_side = self.fields(value, name, number)
             sides = [(side, by_side[side]) for side in _SIDES if side in by_side]
         others = [listed for _, listed in sides if not isinstance(listed, list)]
         if sides and not others:
             return sides
         expected = f'{form} as a list, or as {{"ref": [...], "pred": [...]}}'
-        self.flattener.note(name, number, expected, others[0] if others else value)
+        self.note(name, number, expected, others[0] if others else value)
         return []
 
     def _frames(self, listed: list[Any], name: str, number: int) -> list[Frame]:
         frames = [frame for value in listed if (frame := self._frame(value, name, number))]
-        self.flattener.check_services(frames, name, number)
+        self.check_services(frames, name, number)
         return frames
 
     def _frame(self, value: Any, name: str, number: int) -> Frame | None:
-        flattener = self.flattener
-        frame = fields(value, flattener.where(name, number))
+        frame = self.fields(value, name, number)
         if not isinstance(frame.get("service"), str) or frame.keys().isdisjoint({"state", "items"}):
-            flattener.note(name, number, "frames with a service and a state", value)
+            self.note(name, number, "frames with a service and a state", value)
             return None
-        if "items" in frame:
-            items = self._listed(frame["items"], name, number)
-        else:
-            items = flattener.items(frame["state"], name, number)
+        read, key = (self._listed, "items") if "items" in frame else (self.items, "state")
+        items = read(frame[key], name, number)
         requested = frame.get("requested")
         if requested is not None and not are_texts(requested):
-            flattener.note(name, number, "requested slots as a list of texts", requested)
-        return Frame(frame["service"], items, flattener.utterance(frame.get("intent"), name, number), requested)
+            self.note(name, number, "requested slots as a list of texts", requested)
+        return Frame(frame["service"], items, self.utterance(frame.get("intent"), name, number), requested)
 
     def _listed(self, pairs: Any, name: str, number: int) -> Items:
         """Items written as [[slot, value], ...]."""
         items: Items = []
         for pair in pairs if isinstance(pairs, list) else [pairs]:
             if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str):
-                items.append((pair[0], self.flattener.value(pair[1], name, number, pair[0])))
+                items.append((pair[0], self.value(pair[1], name, number, pair[0])))
             else:
-                self.flattener.note(name, number, "items that are [slot, value]", pair)
+                self.note(name, number, "items that are [slot, value]", pair)
         return items
 
 

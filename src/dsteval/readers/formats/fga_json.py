@@ -41,15 +41,14 @@ class _FgaJson(Reader):
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each dialogue of the object."""
         flattener = Flattener(source.name)
-        total = 0
         for name, raw in source.members():
             turns, doubled = _usual(name, raw, flattener), False
-            total += len(turns or ())
+            flattener.total += len(turns or ())
             if turns is None:
                 turns = []
                 value, doubled = decode(raw, flattener.where(name))
                 for number, turn in numbered(value, name, flattener.problems):
-                    total += 1
+                    flattener.total += 1
                     keys = [key for key, _ in turn.items()] if isinstance(turn, dict) else []
                     if keys.count("gt") == keys.count("pr") == 1:
                         ref, pred = (flattener.items(turn[key], name, number) for key in ("gt", "pr"))
@@ -57,7 +56,7 @@ class _FgaJson(Reader):
                     else:
                         flattener.note(name, number, 'an object with "gt" and "pr" once each', turn)
             yield Dialogue(name, by_number(name, turns, flattener.problems), doubled, options.updated())
-        flattener.problems.check(total)
+        flattener.problems.check(flattener.total)
 
 
 def _usual(name: str, raw: Any, flattener: Flattener) -> list[Turn] | None:

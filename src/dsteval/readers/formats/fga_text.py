@@ -43,8 +43,8 @@ class _FgaText(Reader):
         turns = Grouped(source.name)
         turns.turns[head[1]] = []
         for block in _blocks(lines):
-            turns.add(head[1], _turn(source.name, block, head[1], turns.flattener))
-        turns.flattener.problems.check(turns.total)
+            turns.add(head[1], _turn(source.name, block, head[1], turns))
+        turns.problems.check(turns.total)
         return turns.dialogues(options.updated())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import Flattener, Grouped, Options, fields
+from dsteval.readers.base import Flattener, Grouped, Options
 from dsteval.readers.json_format import JsonFormat
 from dsteval.readers.source import Source
 
@@ -26,13 +26,13 @@ class _Icdst(JsonFormat):
             both = "pred" in record if both is None else both
             if both != ("pred" in record):
                 expected = "pred at every turn, or at none"
-                turns.flattener.problems.add(name, number, expected=expected, found="it at some")
-            turns.add(name, self.turn(record, name, number, side, turns.flattener))
+                turns.problems.add(name, number, expected=expected, found="it at some")
+            turns.add(name, self.turn(record, name, number, side, turns))
         return turns.dialogues(options.updated("pred" if both else side))
 
     def turn(self, record: dict[str, Any], name: str, number: int, side: Side, flattener: Flattener) -> Turn:
         """One turn; of the two lists in ``dialog`` the last texts are the turn's."""
-        dialog = fields(record.get("dialog"), flattener.where(name, number))
+        dialog = flattener.fields(record.get("dialog"), name, number)
         turn = Turn(number)
         for target, key in (("system", "sys"), ("user", "usr")):
             texts = dialog.get(key)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Item, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, Sign, fields, one_sided, record_keys
+from dsteval.readers.base import Flattener, Options, Reader, Sign, one_sided, record_keys
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
@@ -31,26 +31,23 @@ class _MultiwozData(Reader):
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each dialogue of the object."""
         flattener = Flattener(source.name)
-        total = 0
         for name, raw in source.members():
             if not source.whole and not source.includes(name):
                 continue
             value, doubled = decode(raw, flattener.where(name))
-            log = fields(value, flattener.where(name)).get("log")
+            log = flattener.fields(value, name).get("log")
             if not isinstance(log, list):
                 flattener.note(name, None, 'an object with "log"', value)
                 log = []
-            turns = list(_turns(name, log, side, flattener))
-            total += len(turns)
+            turns = flattener.counted(_turns(name, log, side, flattener))
             yield Dialogue(name, turns, doubled, options.updated(side), keyed=False)
-        flattener.problems.check(total)
+        flattener.problems.check(flattener.total)
 
 
 def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Iterator[Turn]:
     before: str | None = ""
     for number in range(len(log) // 2):
-        where = flattener.where(name, number)
-        user, system = (fields(entry, where) for entry in log[2 * number : 2 * number + 2])
+        user, system = (flattener.fields(entry, name, number) for entry in log[2 * number : 2 * number + 2])
         metadata = system.get("metadata")
         if not metadata or not isinstance(metadata, dict):
             flattener.note(name, number, "the state as metadata of the system's entry", metadata)
@@ -62,7 +59,7 @@ def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Itera
 
 def _items(metadata: dict[str, Any], name: str, number: int, flattener: Flattener) -> Iterator[Item]:
     for domain, value in metadata.items():
-        parts = fields(value, flattener.where(name, number))
+        parts = flattener.fields(value, name, number)
         for part, prefix in (("book", "book "), ("semi", "")):
             slots = parts.get(part, {})
             if not isinstance(slots, dict):

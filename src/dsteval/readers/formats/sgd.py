@@ -34,18 +34,16 @@ class _Sgd(Reader):
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each dialogue of the list, or of the object."""
         flattener = Flattener(source.name)
-        total = 0
         for line, chunk in _records(source):
             record = fields(chunk.value, f"{source.name}, {line}")
             name, listed = record.get("dialogue_id"), record.get("turns")
             if not isinstance(name, str) or not isinstance(listed, list):
                 expected = "an object with dialogue_id and turns"
-                flattener.problems.add("", None, line=line, expected=expected, found=shown(chunk.value))
+                flattener.note_line(line, expected, shown(chunk.value))
                 continue
-            turns = list(_turns(name, listed, side, flattener))
-            total += len(turns)
+            turns = flattener.counted(_turns(name, listed, side, flattener))
             yield Dialogue(name, turns, chunk.doubled, options.updated(side), keyed=False)
-        flattener.problems.check(total)
+        flattener.problems.check(flattener.total)
 
 
 def _records(source: Source) -> Iterator[tuple[str, JsonChunk]]:
@@ -61,7 +59,7 @@ def _turns(name: str, listed: list[Any], side: Side, flattener: Flattener) -> It
     number = 0
     system: str | None = ""
     for value in listed:
-        turn = fields(value, flattener.where(name, number))
+        turn = flattener.fields(value, name, number)
         speaker = str(turn.get("speaker", "")).upper()
         said = turn.get("utterance")
         if speaker == "SYSTEM":
@@ -69,7 +67,7 @@ def _turns(name: str, listed: list[Any], side: Side, flattener: Flattener) -> It
         elif speaker != "USER" or not isinstance(turn.get("frames"), list):
             flattener.note(name, number, "a turn of USER or SYSTEM with frames", value)
         else:
-            frames = [frame for one in turn["frames"] if (frame := _frame(one, name, number, flattener))]
+            frames = [frame for value in turn["frames"] if (frame := _frame(value, name, number, flattener))]
             flattener.check_services(frames, name, number)
             read = Turn(number, system=system, user=flattener.utterance(said, name, number))
             setattr(read, f"{side}_frames", frames)
@@ -78,9 +76,8 @@ def _turns(name: str, listed: list[Any], side: Side, flattener: Flattener) -> It
 
 
 def _frame(value: Any, name: str, number: int, flattener: Flattener) -> Frame | None:
-    where = flattener.where(name, number)
-    frame = fields(value, where)
-    state = fields(frame.get("state"), where)
+    frame = flattener.fields(value, name, number)
+    state = flattener.fields(frame.get("state"), name, number)
     service, values, requested = frame.get("service"), state.get("slot_values"), state.get("requested_slots")
     if not isinstance(service, str) or not isinstance(values, dict):
         flattener.note(name, number, "a frame with a service and a state of slot_values", value)

@@ -29,18 +29,17 @@ class _Somdst(Reader):
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, their turns in order."""
         turns = Grouped(source.name)
-        flattener = turns.flattener
         for key, raw in source.members("each turn once"):
             value = decode(raw, f"{source.name}, {key!r}").value
             name, _, label = key.rpartition("_")
             number = turn_number(label)
             if not name or number is None:
                 expected = "keys 'ID_turn' that end in a number"
-                flattener.problems.add("", None, line=f"key {key!r}", expected=expected, found=repr(label))
+                turns.note_line(f"key {key!r}", expected, repr(label))
             elif not isinstance(value, list) or len(value) != 2:
-                flattener.note(name, number, "two lists, the prediction and the reference", value)
+                turns.note(name, number, "two lists, the prediction and the reference", value)
             else:
-                pred, ref = (flattener.glued(items, name, number) for items in value)
+                pred, ref = (turns.glued(items, name, number) for items in value)
                 turns.add(name, Turn(number, ref, pred))
         return turns.dialogues(options.updated(), gaps=True)
 

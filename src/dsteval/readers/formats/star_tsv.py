@@ -49,8 +49,7 @@ def _row(line: str, names: list[str], cells: list[str], turns: Grouped, side: Si
     # A trailing tab makes a last empty column in some files' header and not in their rows, or the reverse.
     width = len(names) - (not names[-1])
     if len(cells) - (not cells[-1]) != width and len(cells) != width:
-        problems = turns.flattener.problems
-        problems.add("", None, line=line, expected=f"{width} columns", found=str(len(cells)))
+        turns.note_line(line, f"{width} columns", str(len(cells)))
         return
     row = dict(zip(names[:width], cells[:width], strict=True))
     expected = f"a dialogue id and a number under {_TURN!r}"

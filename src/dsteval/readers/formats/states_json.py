@@ -39,12 +39,10 @@ class _StatesJson(Reader):
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each dialogue of the object."""
         flattener = Flattener(source.name)
-        total = 0
         for name, (value, doubled) in source.dialogues():
-            turns = _turns(name, value, side, flattener)
-            total += len(turns)
+            turns = flattener.counted(_turns(name, value, side, flattener))
             yield Dialogue(name, turns, doubled, options.updated(side), keyed=isinstance(value, dict))
-        flattener.problems.check(total)
+        flattener.problems.check(flattener.total)
 
 
 def _turns(name: str, value: Any, side: Side, flattener: Flattener) -> list[Turn]:

@@ -47,8 +47,7 @@ class _Table(Reader):
             if len(cells) == len(header):
                 _row(line, dict(zip(header, cells, strict=True)), turns, side, options.ref_field)
             else:
-                expected = f"{len(header)} cells"
-                turns.flattener.problems.add("", None, line=line, expected=expected, found=str(len(cells)))
+                turns.note_line(line, f"{len(header)} cells", str(len(cells)))
         return turns.dialogues(options.updated("pred" if "pred" in header else side))
 
 
@@ -77,7 +76,7 @@ def _row(line: str, row: dict[str, str], turns: Grouped, side: Side, ref_field: 
     place = turns.place(line, row["dialogue_id"], number, row, "a dialogue_id and a number as turn_id")
     if place is not None:
         turn = Turn(place[1], system=row.get("system"), user=row.get("user"))
-        for target, items in _states(row, *place, turns.flattener, side, ref_field).items():
+        for target, items in _states(row, *place, turns, side, ref_field).items():
             setattr(turn, target, items)
         turns.add(place[0], turn)
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.errors import Problems
-from dsteval.readers.base import Options, Reader, Sign, by_number, numbered, shown
+from dsteval.readers.base import Flattener, Options, Reader, Sign, by_number, numbered
 from dsteval.readers.source import Source
 
 
@@ -26,20 +25,19 @@ class _TrippyBits(Reader):
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each dialogue of the object."""
-        problems = Problems(source.name)
-        total = 0
+        flattener = Flattener(source.name)
+        problems = flattener.problems
         width: int | None = None
         for name, chunk in source.dialogues():
             turns: list[Turn] = []
             for number, bits in numbered(chunk.value, name, problems):
                 width = len(bits) if width is None and _are_bits(bits) else width
                 if not _are_bits(bits) or len(bits) != width:
-                    problems.add(name, number, expected=f"{width or 'some'} marks of 0 and 1", found=shown(bits))
+                    flattener.note(name, number, f"{width or 'some'} marks of 0 and 1", bits)
                 else:
                     turns.append(Turn(number, correctness=bits))
-            total += len(turns)
-            yield Dialogue(name, by_number(name, turns, problems))
-        problems.check(total)
+            yield Dialogue(name, flattener.counted(by_number(name, turns, problems)))
+        problems.check(flattener.total)
 
 
 def _are_bits(value: Any) -> bool:
