@@ -107,12 +107,16 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
     Frames become one state: their slots carry the service, and a service that a turn does not mention keeps
     its last frame.
     """
-    turns = dialogue.turns
-    frames = [turn.ref_frames if side == "ref" else turn.pred_frames for turn in turns]
-    states = [turn.ref if side == "ref" else turn.pred for turn in turns]
+    frames = [getattr(turn, f"{side}_frames") for turn in dialogue.turns]
+    states = [getattr(turn, side) for turn in dialogue.turns]
     if frames.count(None) < len(frames):
         return _carry(frames, states, side in dialogue.updates)
-    return [] if None in states else states  # type: ignore[return-value]
+    return [] if None in states else states
+
+
+def is_doubled(items: Items | None) -> bool:
+    """Whether a state names a slot twice."""
+    return items is not None and len(dict(items)) < len(items)
 
 
 def whole_states(updates: list[Items], key_of: Callable[[str], str]) -> list[Items]:
@@ -137,8 +141,7 @@ def _carry(turns: list[list[Frame] | None], states: list[Items | None], updates:
         if frames is None and state is not None:
             carried.append(state)
             continue
-        if updates:
-            last = {}
+        last = {} if updates else last
         for frame in frames or ():
             last[frame.service] = [(slot_of(frame.service, slot), value) for slot, value in frame.items]
         carried.append([item for items in last.values() for item in items])

@@ -14,7 +14,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
@@ -47,11 +47,8 @@ def cache_folder() -> Path:
     if Path(shared).is_absolute():  # the convention asks for a relative one to be ignored
         return Path(shared) / "dsteval"
     if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / "dsteval" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "dsteval"
-    return Path.home() / ".cache" / "dsteval"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "dsteval" / "Cache"
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "dsteval"
 
 
 def resolve(text: str, *, progress: Progress | None = None, catalogue: Catalogue | None = None) -> Path | None:
@@ -68,13 +65,12 @@ def resolve(text: str, *, progress: Progress | None = None, catalogue: Catalogue
     dataset = catalogue.get(name.casefold())
     if dataset is None:
         return None
-    if split:
-        chosen = dataset.split(split)
-        return fetch(name, chosen, progress=progress, catalogue=catalogue) / dataset.splits[chosen]
-    if dataset.whole is None:
+    chosen = dataset.split(split) if split else None
+    opened = dataset.whole if chosen is None else dataset.splits[chosen]
+    if opened is None:
         names = " or ".join(f"{dataset.name}/{split}" for split in dataset.splits)
         raise OptionError(where=text, expected=f"one split of it: {names}", found="the name alone")
-    return fetch(name, progress=progress, catalogue=catalogue) / dataset.whole
+    return fetch(name, chosen, progress=progress, catalogue=catalogue) / opened
 
 
 def fetch(
@@ -91,9 +87,8 @@ def fetch(
     """
     catalogue = catalog.load() if catalogue is None else catalogue
     dataset = catalog.find(name, catalogue)
-    needed = dataset.needed(None if split is None else dataset.split(split))
     folder = _folder(dataset)
-    for file in needed:
+    for file in dataset.needed(None if split is None else dataset.split(split)):
         place = folder / file.to
         if place.is_file():
             _check_copy(dataset, file, place)
@@ -133,19 +128,14 @@ def _folder(dataset: Dataset) -> Path:
 
 def _check_copy(dataset: Dataset, file: DataFile, place: Path) -> None:
     """Refuse a cached file, or one put there by hand, that is not the file of the catalogue."""
-    if not file.blob:
-        return
-    try:
-        found = blob_id(place)
-    except OSError:  # of what cannot be read its reader tells
-        return
-    if found != file.blob:
-        raise FetchError(
-            where=f"{dataset.name}, {place}",
-            expected=f"the git blob {file.blob}",
-            found=found,
-            remedy="Delete it to have it fetched again, or name a file of your own by its path.",
-        )
+    with suppress(OSError):  # of what cannot be read its reader tells
+        if file.blob and (blob := blob_id(place)) != file.blob:
+            raise FetchError(
+                where=f"{dataset.name}, {place}",
+                expected=f"the git blob {file.blob}",
+                found=blob,
+                remedy="Delete it to have it fetched again, or name a file of your own by its path.",
+            )
 
 
 @contextmanager
@@ -232,9 +222,9 @@ class _Download:
         Without a checksum JSON must at least be whole: a page to log in at, or half a file, is not.
         """
         if self.file.blob:
-            found = blob_id(self.partial)
-            return ("", "") if found == self.file.blob else (f"the git blob {self.file.blob}", found)
-        if self.place.suffix == ".json":
+            if (blob := blob_id(self.partial)) != self.file.blob:
+                return f"the git blob {self.file.blob}", blob
+        elif self.place.suffix == ".json":
             try:
                 msgspec.json.decode(self.partial.read_bytes())
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -295,7 +285,9 @@ class _Download:
         headers = {"User-Agent": "dsteval"} | ({"Range": f"bytes={come}-"} if come else {})
         try:
             with urlopen(Request(self.url, headers=headers), timeout=TIMEOUT) as response:
-                start, size = _extent(response)
+                start, size = 0, response.length
+                if response.status == 206:
+                    start, size = _extent(response.headers)
                 if start not in (0, come):
                     self.partial.unlink()
                     raise ConnectionError(f"the server sent bytes from {start} on, not from {come}")
@@ -305,7 +297,7 @@ class _Download:
                 raise
             error.close()
             # There is nothing after what has come: it is all of it, or not this file's beginning.
-            if _size(error.headers.get("Content-Range", "")) != come:
+            if _extent(error.headers)[1] != come:
                 self.partial.unlink()
                 self._attempt()
 
@@ -328,17 +320,9 @@ class _Download:
             raise ConnectionError(f"{done} of {size} bytes came")
 
 
-def _extent(response: Any) -> tuple[int, int | None]:
-    """Where an answer begins in its file, and the file's size where that is known."""
-    if response.status == 206:
-        text = response.headers.get("Content-Range", "")
-        start = re.match(r"bytes (\d+)-", text)
-        return int(start[1]) if start else -1, _size(text)
-    length = response.headers.get("Content-Length", "")
-    return 0, int(length) if length.isdecimal() else None
-
-
-def _size(content_range: str) -> int | None:
-    """The size that ``Content-Range: bytes 5-9/10`` tells."""
-    total = content_range.rpartition("/")[2]
-    return int(total) if total.isdecimal() else None
+def _extent(headers: Any) -> tuple[int, int | None]:
+    """Where bytes begin in their file, or -1, and the file's size, as ``Content-Range: bytes 5-9/10`` tells."""
+    text = headers.get("Content-Range", "")
+    start = re.match(r"bytes (\d+)-", text)
+    size = text.rpartition("/")[2]
+    return int(start[1]) if start else -1, int(size) if size.isdecimal() else None

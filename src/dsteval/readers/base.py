@@ -8,7 +8,7 @@ from enum import IntEnum
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeGuard
 
-from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn, Value
+from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn, Value, is_doubled
 from dsteval.errors import Problems, ReadError
 from dsteval.readers.json_pairs import DoubledObject
 from dsteval.readers.source import Source
@@ -266,9 +266,8 @@ class Grouped(Flattener):
         self.total += 1
         self.turns.setdefault(dialogue, []).append(turn)
         frames = [*(turn.ref_frames or ()), *(turn.pred_frames or ())]
-        for items in (turn.ref, turn.pred, *(frame.items for frame in frames)):
-            if items and len({slot for slot, _ in items}) < len(items):
-                self.doubled.add(dialogue)
+        if any(map(is_doubled, (turn.ref, turn.pred, *(frame.items for frame in frames)))):
+            self.doubled.add(dialogue)
 
     def place(
         self, line: str, name: object, number: int | None, record: object, expected: str

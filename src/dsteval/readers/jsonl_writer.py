@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
+from dsteval.dialogue import Dialogue, Frame, Side, Turn, is_doubled
 
 
 def lines(dialogues: Iterable[Dialogue], side: Side | None = None) -> Iterator[bytes]:
@@ -35,7 +35,7 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
     # What cannot be told from a line's states: see Dialogue.
     record |= {flag: True for flag in ("gaps", "alone", "forced") if getattr(dialogue, flag)}
     framed = turn.ref_frames is not None or turn.pred_frames is not None
-    if dialogue.updates and (framed or any(map(_is_doubled, (turn.ref, turn.pred)))):
+    if dialogue.updates and (framed or any(map(is_doubled, (turn.ref, turn.pred)))):
         record["updates"] = True
     if turn.correctness is not None:
         record["bits"] = turn.correctness
@@ -45,7 +45,7 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
         items, services = getattr(turn, target), getattr(turn, f"{target}_frames")
         if services is not None:
             frames[target] = [_frame(frame) for frame in services]
-        elif items is not None and _is_doubled(items):
+        elif items is not None and is_doubled(items):
             doubled[target] = items
         elif items is not None:
             record["update" if target in dialogue.updates else "state" if side else target] = dict(items)
@@ -53,7 +53,7 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
         if values:
             record[key] = values.get(side or "", values)
     if turn.pred_update is not None:
-        record["pred_update"] = turn.pred_update if _is_doubled(turn.pred_update) else dict(turn.pred_update)
+        record["pred_update"] = turn.pred_update if is_doubled(turn.pred_update) else dict(turn.pred_update)
     return record | _given(turn, "choices")
 
 
@@ -61,10 +61,6 @@ def _given(struct: msgspec.Struct, *names: str) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(struct, name)) is not None}
 
 
-def _is_doubled(items: Items | None) -> bool:
-    return items is not None and len(dict(items)) < len(items)
-
-
 def _frame(frame: Frame) -> dict[str, Any]:
-    state = {"items": frame.items} if _is_doubled(frame.items) else {"state": dict(frame.items)}
+    state = {"items": frame.items} if is_doubled(frame.items) else {"state": dict(frame.items)}
     return {"service": frame.service, **state, **_given(frame, "intent", "requested")}

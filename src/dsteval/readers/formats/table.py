@@ -44,10 +44,17 @@ class _Table(Reader):
         for line, cells in rows:
             if not any(cell.strip() for cell in cells):
                 continue
-            if len(cells) == len(header):
-                _row(line, dict(zip(header, cells, strict=True)), turns, side, options.ref_field)
-            else:
+            if len(cells) != len(header):
                 turns.note_line(line, f"{len(header)} cells", str(len(cells)))
+                continue
+            row = dict(zip(header, cells, strict=True))
+            number = turn_number(row["turn_id"])
+            place = turns.place(line, row["dialogue_id"], number, row, "a dialogue_id and a number as turn_id")
+            if place is not None:
+                turn = Turn(place[1], system=row.get("system"), user=row.get("user"))
+                for target, items in _states(row, *place, turns, side, options.ref_field).items():
+                    setattr(turn, target, items)
+                turns.add(place[0], turn)
         return turns.dialogues(options.updated("pred" if "pred" in header else side))
 
 
@@ -69,16 +76,6 @@ def _check_header(header: list[str], source: str, ref_field: str | None) -> None
 
 def _delimiter(header: str) -> str:
     return "\t" if "\t" in header else ";" if ";" in header and "," not in header else ","
-
-
-def _row(line: str, row: dict[str, str], turns: Grouped, side: Side, ref_field: str | None) -> None:
-    number = turn_number(row["turn_id"])
-    place = turns.place(line, row["dialogue_id"], number, row, "a dialogue_id and a number as turn_id")
-    if place is not None:
-        turn = Turn(place[1], system=row.get("system"), user=row.get("user"))
-        for target, items in _states(row, *place, turns, side, ref_field).items():
-            setattr(turn, target, items)
-        turns.add(place[0], turn)
 
 
 def _states(
