@@ -74,11 +74,7 @@ def resolve(text: str, *, progress: Progress | None = None, catalogue: Catalogue
 
 
 def fetch(
-    name: str,
-    split: str | None = None,
-    *,
-    progress: Progress | None = None,
-    catalogue: Catalogue | None = None,
+    name: str, split: str | None = None, *, progress: Progress | None = None, catalogue: Catalogue | None = None
 ) -> Path:
     """Fetch what is not yet cached of a data set, or of one of its splits; returns the data set's folder.
 

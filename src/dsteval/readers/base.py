@@ -270,11 +270,11 @@ class Grouped(Flattener):
             self.doubled.add(dialogue)
 
     def place(
-        self, line: str, name: object, number: int | None, record: object, expected: str
+        self, line: str, name: object, label: object, record: object, expected: str
     ) -> tuple[str, int] | None:
         """Dialogue and turn where a record has a name and a number; otherwise a problem is noted."""
-        if _is_integer(name):
-            name = str(name)
+        number = turn_number(label)
+        name = str(name) if _is_integer(name) else name
         if isinstance(name, str) and name.strip() and number is not None:
             return name, number
         self.total += 1

@@ -7,17 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import (
-    Flattener,
-    Grouped,
-    Options,
-    Reader,
-    Sign,
-    Sureness,
-    fields,
-    numbered,
-    turn_number,
-)
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, Sureness, fields, numbered, turn_number
 from dsteval.readers.source import Source
 
 State: TypeAlias = Callable[[Flattener, Any, str, int], Items]
@@ -77,10 +67,9 @@ class JsonFormat(Reader):
             return self.also.sniff(source)
         record = source.first_record if source.kind == self.kind else None
         turns = [turn for turn in self.sample(record) if isinstance(turn, dict)]
-        keys = {key for turn in turns for key in turn}
         place = (self.id, self.number) if self.kind == "list" else ()
         marks = self.marks or (*place, *self._needed)
-        fits = any(_has(turn, marks) for turn in turns) and self.unlike.isdisjoint(keys)
+        fits = any(_has(turn, marks) for turn in turns) and all(map(self.unlike.isdisjoint, turns))
         return Sign(self.sign, self.sureness) if fits else None
 
     def sample(self, record: Any) -> list[Any]:
@@ -113,9 +102,8 @@ class JsonFormat(Reader):
             for line, chunk in source.records():
                 where = f"{source.name}, {line}"
                 record = fields(chunk.value, where)
-                name, label = self.place(record)
-                number = turn_number(label) if _has(record, self._needed, where) else None
-                place = turns.place(line, name, number, chunk.value, self.expected)
+                name, label = self.place(record) if _has(record, self._needed, where) else (None, None)
+                place = turns.place(line, name, label, chunk.value, self.expected)
                 if place is not None:
                     yield *place, record
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -110,12 +110,9 @@ def explain_failure(data: bytes, where: str, error: Exception, line: bool = True
     def place_of(at: int) -> str:
         return place(data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at))
 
+    constants: list[str] = []  # NaN, Infinity and -Infinity, which strict JSON does not have
     try:
-        json.loads(data, parse_constant=_refuse_constant)
-    except _ConstantError as constant:
-        word = re.search(rb"(?<![\w\"])" + re.escape(str(constant).encode()) + rb"(?![\w\"])", data)
-        found = f"{constant} at {place_of(word.start() if word else 0)}"
-        return ReadError(where=where, expected="JSON values", found=found, remedy="Write null or leave it out.")
+        json.loads(data, parse_constant=constants.append)
     except json.JSONDecodeError as broken:
         found = f"{broken.msg} at {place(broken.lineno, broken.colno)}"
     except UnicodeDecodeError as broken:
@@ -126,12 +123,8 @@ def explain_failure(data: bytes, where: str, error: Exception, line: bool = True
         found = "a number too large to be a value"
     else:
         found = str(error)
+    if constants:
+        word = re.search(rb"(?<![\w\"])" + re.escape(constants[0].encode()) + rb"(?![\w\"])", data)
+        found = f"{constants[0]} at {place_of(word.start() if word else 0)}"
+        return ReadError(where=where, expected="JSON values", found=found, remedy="Write null or leave it out.")
     return ReadError(where=where, expected="JSON", found=found)
-
-
-class _ConstantError(Exception):
-    """NaN, Infinity or -Infinity, which strict JSON does not have."""
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise _ConstantError(name)

@@ -95,10 +95,10 @@ class Source:
     @classmethod
     def of(cls, name: str, value: Mapping[str, Any] | list[Any]) -> Source:
         """Python objects: {dialogue: states}, or the lines of our JSONL."""
-        if isinstance(value, list):
-            return cls(name, top=value)
-        # Dialogues and turns numbered by Python integers are the numbers that JSON writes as text.
-        return cls(name, top={str(key) if isinstance(key, int) else key: inner for key, inner in value.items()})
+        if not isinstance(value, list):
+            # Dialogues and turns numbered by Python integers are the numbers that JSON writes as text.
+            value = {str(key) if isinstance(key, int) else key: inner for key, inner in value.items()}
+        return cls(name, top=value)
 
     def includes(self, dialogue: str) -> bool:
         """Whether a dialogue belongs to the split that was asked for."""
@@ -180,7 +180,14 @@ class Source:
         if not top:
             raise ReadError(where=self.name, expected="at least one dialogue", found="none")
         if self.data and not self._are_all(top):
-            self._check_names(expected)
+            try:
+                names = Counter(name for name, _ in decode_pairs(self.data).items())
+            except (UnicodeDecodeError, ValueError) as error:
+                raise explain_failure(self.data, self.name, error) from None
+            twice = [name for name, count in names.items() if count > 1]
+            if twice:
+                extent = f"{len(twice)} of {len(names)}, {first_few(twice)}"
+                raise ReadError(where=self.name, expected=expected, found=f"{twice[0]!r} twice", extent=extent)
         yield from top.items()
 
     def dialogues(self) -> Iterator[tuple[str, JsonChunk]]:
@@ -211,17 +218,6 @@ class Source:
         members = (f'"{name}":,'.encode("utf-8", "surrogatepass") + bytes(raw) for name, raw in top.items())
         size = sum(len(member.translate(None, _SPACES)) for member in members)
         return size + 1 == len(self.data.translate(None, _SPACES))  # two braces, and one comma less
-
-    def _check_names(self, expected: str) -> None:
-        try:
-            pairs = decode_pairs(self.data)
-        except (UnicodeDecodeError, ValueError) as error:
-            raise explain_failure(self.data, self.name, error) from None
-        names = Counter(name for name, _ in pairs.items())
-        twice = [name for name, count in names.items() if count > 1]
-        if twice:
-            extent = f"{len(twice)} of {len(names)}, {first_few(twice)}"
-            raise ReadError(where=self.name, expected=expected, found=f"{twice[0]!r} twice", extent=extent)
 
     @property
     def first_record(self) -> Any:

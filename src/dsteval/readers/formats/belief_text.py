@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side
@@ -42,8 +42,15 @@ class _BeliefText(SpanFormat):
         else:
             rows = ((line, fields(chunk.value, f"{source.name}, {line}")) for line, chunk in source.records())
         announced: dict[str, int] = {}
-        for name, number, record in _turns(rows, turns, announced):
-            turns.add(name, self.turn(record, name, number, side, turns))
+        for line, record in rows:
+            label, count = record.get("dial_id"), _announced(record)
+            if count and isinstance(label, str) and label not in turns.turns and label not in announced:
+                announced[label] = count
+                continue
+            number = record.get("turn_num") if record.keys() >= set(FIELDS) else None
+            place = turns.place(line, label, number, record, f"{', '.join(_COLUMNS)} of a turn")
+            if place is not None:
+                turns.add(place[0], self.turn(record, *place, side, turns))
         for name, count in announced.items():
             given = sum(turn.ref is not None for turn in turns.turns.get(name, ()))
             if given != count:
@@ -71,22 +78,6 @@ def _table(source: Source, turns: Grouped) -> Iterator[tuple[str, dict[str, Any]
         elif any(cell.strip() for cell in cells):
             turns.note_line(line, f"{len(header)} cells", str(len(cells)))
             turns.total += 1
-
-
-def _turns(
-    rows: Iterable[tuple[str, dict[str, Any]]], turns: Grouped, announced: dict[str, int]
-) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """The rows that are turns; of the others ``announced`` is how many turns each dialogue must have."""
-    for line, record in rows:
-        label = record.get("dial_id")
-        count = _announced(record)
-        if count and isinstance(label, str) and label not in turns.turns and label not in announced:
-            announced[label] = count
-            continue
-        number = turn_number(record.get("turn_num")) if record.keys() >= set(FIELDS) else None
-        place = turns.place(line, label, number, record, f"{', '.join(_COLUMNS)} of a turn")
-        if place is not None:
-            yield *place, record
 
 
 def _announced(record: dict[str, Any]) -> int:

@@ -7,17 +7,7 @@ from typing import Any
 
 from dsteval.dialogue import Choice, Dialogue, Frame, Items, Side, Turn
 from dsteval.errors import OptionError
-from dsteval.readers.base import (
-    Grouped,
-    Options,
-    Reader,
-    Sign,
-    Sureness,
-    are_texts,
-    fields,
-    record_keys,
-    turn_number,
-)
+from dsteval.readers.base import Grouped, Options, Reader, Sign, Sureness, are_texts, fields, record_keys
 from dsteval.readers.json_pairs import JsonChunk
 from dsteval.readers.source import Source
 
@@ -91,8 +81,7 @@ class _Lines(Grouped):
         record = fields(chunk.value, f"{self.source.name}, {line}", "dialogue_id", "turn_id")
         self.keys.update(record)
         expected = "an object with dialogue_id, a text, and turn_id, a number"
-        number = turn_number(record.get("turn_id"))
-        place = self.place(line, record.get("dialogue_id"), number, chunk.value, expected)
+        place = self.place(line, record.get("dialogue_id"), record.get("turn_id"), chunk.value, expected)
         if place is None:
             return
         system, user = (self.utterance(record.get(key), *place) for key in ("system", "user"))

@@ -69,22 +69,19 @@ def completion_items(completion: str) -> Items:
         table = "" if "AS" in text else words[words.index("FROM") + 1] + "-"
     except (IndexError, ValueError):
         return []
-    clause = _clause(text).replace("_", " ").replace("'", "").replace("WHERE ", "")
+    # The statement's last part: from WHERE on, or without one what FROM names.
+    at = text.find("WHERE")
+    clause = text[at:] if at >= 0 else text.partition("FROM")[2].strip()
+    clause = clause.replace("_", " ").replace("'", "").replace("WHERE ", "")
     for operator in _OPERATORS:
         clause = clause.replace(operator, "-")
-    found: dict[str, str] = {}
+    items: dict[str, str] = {}
     for piece in clause.split(" AND "):
         for short, long in tables.items():
             piece = piece.replace(f"{short}.", f"{long}-")
         slot, _, value = (table + piece).rpartition("-")
-        found[slot] = value
-    return list(found.items())
-
-
-def _clause(text: str) -> str:
-    """The statement's last part: from WHERE on, or without one what FROM names."""
-    at = text.find("WHERE")
-    return text[at:] if at >= 0 else text.partition("FROM")[2].strip()
+        items[slot] = value
+    return list(items.items())
 
 
 ICDST = _Icdst(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dsteval.dialogue import Dialogue, Items, Side
 from dsteval.errors import ReadError
-from dsteval.readers.base import Grouped, Options, Reader, Sign, first_double, one_sided, turn_number
+from dsteval.readers.base import Grouped, Options, Reader, Sign, first_double, one_sided
 from dsteval.readers.source import Source
 
 _ID, _TURN = "# Dialogue ID", "Turn Index"
@@ -48,12 +48,12 @@ class _StarTsv(Reader):
 def _row(line: str, names: list[str], cells: list[str], turns: Grouped, side: Side) -> None:
     # A trailing tab makes a last empty column in some files' header and not in their rows, or the reverse.
     width = len(names) - (not names[-1])
-    if len(cells) - (not cells[-1]) != width and len(cells) != width:
+    if width not in (len(cells), len(cells) - (not cells[-1])):
         turns.note_line(line, f"{width} columns", str(len(cells)))
         return
     row = dict(zip(names[:width], cells[:width], strict=True))
     expected = f"a dialogue id and a number under {_TURN!r}"
-    place = turns.place(line, row[_ID].strip(), turn_number(row[_TURN]), [row[_ID], row[_TURN]], expected)
+    place = turns.place(line, row[_ID].strip(), row[_TURN], [row[_ID], row[_TURN]], expected)
     if place is not None:
         items: Items = [(slot, value) for slot, value in row.items() if slot not in _OTHER]
         system, user = (row.get(column) for column in _TEXTS)

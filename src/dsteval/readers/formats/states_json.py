@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
@@ -47,15 +47,11 @@ class _StatesJson(Reader):
 
 def _turns(name: str, value: Any, side: Side, flattener: Flattener) -> list[Turn]:
     problems = flattener.problems
-    states: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, dict):
-        states = value.items()
-    elif isinstance(value, list | tuple):
-        states = enumerate(value)
-    else:
-        flattener.note(name, None, "a list of states, or states by turn", value)
     turns: list[Turn] = []
-    for label, state in states:
+    if not isinstance(value, dict | list | tuple):
+        flattener.note(name, None, "a list of states, or states by turn", value)
+        return turns
+    for label, state in value.items() if isinstance(value, dict) else enumerate(value):
         number = turn_number(label)
         if number is None:
             problems.add(name, None, expected="turns keyed by number", found=f"the key {label!r}")

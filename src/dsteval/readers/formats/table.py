@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
 from dsteval.errors import OptionError, ReadError, first_few
-from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, Sureness, turn_number
+from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, Sureness
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
@@ -48,8 +48,8 @@ class _Table(Reader):
                 turns.note_line(line, f"{len(header)} cells", str(len(cells)))
                 continue
             row = dict(zip(header, cells, strict=True))
-            number = turn_number(row["turn_id"])
-            place = turns.place(line, row["dialogue_id"], number, row, "a dialogue_id and a number as turn_id")
+            expected = "a dialogue_id and a number as turn_id"
+            place = turns.place(line, row["dialogue_id"], row["turn_id"], row, expected)
             if place is not None:
                 turn = Turn(place[1], system=row.get("system"), user=row.get("user"))
                 for target, items in _states(row, *place, turns, side, options.ref_field).items():

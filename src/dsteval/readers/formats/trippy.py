@@ -43,21 +43,16 @@ class _TrippyFormat(JsonFormat):
                 ref.append((slot, gold))
                 pred.append((slot, value[len(MARK) :].removeprefix(" ") if value.startswith(MARK) else value))
                 choices.append(Choice(slot, kind, value))
-            else:
-                _complain(record, slot, name, number, flattener)
+                continue
+            texts = {start + slot: f"a text as {start}{slot}" for start in (_VALUE, _GOLD)}
+            index = f"the index of a class ({', '.join(_KINDS)}) as {_CLASS}{slot}"
+            key = next((key for key in texts if not isinstance(record.get(key), str)), _CLASS + slot)
+            found = shown(record[key]) if key in record else "nothing"
+            flattener.problems.add(name, number, slot=slot, expected=texts.get(key, index), found=found)
         if not slots:
             expected = "slots with class_prediction, slot_prediction and slot_groundtruth"
             flattener.note(name, number, expected, record)
         return Turn(number, ref, pred, choices=choices)
-
-
-def _complain(record: dict[str, Any], slot: str, name: str, number: int, flattener: Flattener) -> None:
-    """Note which of a slot's three fields is not there, or not what it should be."""
-    texts = {start + slot: f"a text as {start}{slot}" for start in (_VALUE, _GOLD)}
-    index = f"the index of a class ({', '.join(_KINDS)}) as {_CLASS}{slot}"
-    odd = next((key for key in texts if not isinstance(record.get(key), str)), _CLASS + slot)
-    found = shown(record[odd]) if odd in record else "nothing"
-    flattener.problems.add(name, number, slot=slot, expected=texts.get(odd, index), found=found)
 
 
 TRIPPY = _TrippyFormat(
