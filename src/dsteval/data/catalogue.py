@@ -117,10 +117,9 @@ def parse(text: str, where: str) -> Catalogue:
     try:
         tables = tomllib.loads(text)
         return {name: msgspec.convert({**table, "name": name}, Dataset) for name, table in tables.items()}
-    except tomllib.TOMLDecodeError as error:
-        raise OptionError(where=where, expected="TOML", found=str(error)) from None
-    except (msgspec.ValidationError, TypeError) as error:
-        raise OptionError(where=where, expected="a table for each data set", found=str(error)) from None
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, TypeError) as error:
+        expected = "TOML" if isinstance(error, tomllib.TOMLDecodeError) else "a table for each data set"
+        raise OptionError(where=where, expected=expected, found=str(error)) from None
 
 
 def find(name: str, catalogue: Catalogue) -> Dataset:

@@ -118,8 +118,7 @@ def _fits(part: Source) -> list[Detected]:
         fits = [(reader, sign) for reader in READERS.bundled.values() if (sign := reader.sniff(part)) is not None]
         if all(sign.sureness == Sureness.GENERIC for _, sign in fits):
             others = list(_asked(part))
-            sure = [(reader, sign) for reader, sign in others if sign.sureness > Sureness.GENERIC]
-            fits = sure or fits or others
+            fits = [fit for fit in others if fit[1].sureness > Sureness.GENERIC] or fits or others
         if fits:
             return [Detected(reader, sign.text) for reader, sign in fits]
     return []
@@ -153,7 +152,7 @@ def read(
         with not_too_deep(part):
             dialogue = None
             for dialogue in reader.read(part, side, options):
-                if source.whole or source.includes(dialogue.id):
+                if source.includes(dialogue.id):
                     read_ids.add(canonical_id(dialogue.id))
                     yield dialogue
             if dialogue is None and source.whole:

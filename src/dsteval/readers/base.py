@@ -48,7 +48,7 @@ class Reader:
 
     name: str
     about: str
-    sides: str
+    sides: str = "both"
     ref_fields: bool = False
 
     def sniff(self, source: Source) -> Sign | None:

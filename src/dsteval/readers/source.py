@@ -47,19 +47,12 @@ class Source:
     ``includes`` tells which dialogues belong to the split that was asked for.
     """
 
-    def __init__(
-        self,
-        name: str,
-        data: bytes = b"",
-        top: Top | None = None,
-        parts: list[Source] | None = None,
-        schema: bytes = b"",
-    ) -> None:
+    def __init__(self, name: str, data: bytes = b"", top: Top | None = None) -> None:
         self.name = name
         self.data = data.removeprefix(b"\xef\xbb\xbf")
         self._top = top
-        self._parts = parts
-        self._schema = schema
+        self._parts: list[Source] | None = None
+        self._schema = b""
         self._only: dict[str, str] | None = None  # canonical id -> as listed
         self._without: frozenset[str] = frozenset()
         self._record: Any = None
@@ -83,9 +76,9 @@ class Source:
         empty = next((part.name for part in parts if not part.data.strip()), None)
         if empty is not None:
             raise ReadError(where=empty, expected="data", found="an empty file")
-        source = cls(gathered.name, parts=parts, schema=gathered.schema)
-        if len(parts) == 1:
-            source.data, source._parts = parts[0].data, None
+        source = cls(gathered.name, parts[0].data if len(parts) == 1 else b"")
+        source._parts = parts if len(parts) > 1 else None
+        source._schema = gathered.schema
         if chosen.only is not None:
             source._only = {canonical_id(name): name for name in chosen.only}
         source._without = frozenset(map(canonical_id, chosen.without))

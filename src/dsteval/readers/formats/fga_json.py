@@ -29,7 +29,6 @@ class _FgaJson(Reader):
 
     name = "fga-json"
     about = 'FGA / GCA JSON: {dialogue: {turn: {"gt": {domain: {slot: value}}, "pr": {...}}}}'
-    sides = "both"
 
     def sniff(self, source: Source) -> Sign | None:
         """Turns with the keys gt and pr, and not Hi-DST's pr_turn."""

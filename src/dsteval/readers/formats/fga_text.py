@@ -27,7 +27,6 @@ class _FgaText(Reader):
 
     name = "fga-text"
     about = "the FGA paper's human-evaluation text files, one a dialogue; a file or a folder of them"
-    sides = "both"
 
     def sniff(self, source: Source) -> Sign | None:
         """A first line 'Dialogue ID : ...'."""

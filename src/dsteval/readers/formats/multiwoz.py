@@ -32,7 +32,7 @@ class _MultiwozData(Reader):
         """Each dialogue of the object."""
         flattener = Flattener(source.name)
         for name, raw in source.members():
-            if not source.whole and not source.includes(name):
+            if not source.includes(name):
                 continue
             value, doubled = decode(raw, flattener.where(name))
             log = flattener.fields(value, name).get("log")

@@ -15,7 +15,6 @@ class _Somdst(Reader):
 
     name = "somdst"
     about = 'SOM-DST preds: {"ID_turn": [[predicted ...], [reference ...]]}, lists of domain-slot-value'
-    sides = "both"
 
     def sniff(self, source: Source) -> Sign | None:
         """Keys that end in _turn, each with two lists."""

@@ -38,26 +38,24 @@ class _StarTsv(Reader):
         twice = first_double(list(filter(None, names)))
         if twice is not None:
             raise ReadError(where=where, expected="each column once", found=f"{twice!r} twice")
+        # A trailing tab makes a last empty column in some files' header and not in their rows, or the reverse.
+        width = len(names) - (not names[-1])
+        expected = f"a dialogue id and a number under {_TURN!r}"
         turns = Grouped(source.name)
         for number, line in enumerate(lines[1:], start=2):
-            if line.strip():
-                _row(f"line {number}", names, line.split("\t"), turns, side)
+            if not line.strip():
+                continue
+            cells = line.split("\t")
+            if width not in (len(cells), len(cells) - (not cells[-1])):
+                turns.note_line(f"line {number}", f"{width} columns", str(len(cells)))
+                continue
+            row = dict(zip(names[:width], cells[:width], strict=True))
+            place = turns.place(f"line {number}", row[_ID].strip(), row[_TURN], [row[_ID], row[_TURN]], expected)
+            if place is not None:
+                items: Items = [(slot, value) for slot, value in row.items() if slot not in _OTHER]
+                system, user = (row.get(column) for column in _TEXTS)
+                turns.add(place[0], one_sided(side, place[1], items, system, user))
         return turns.dialogues(options.updated(side))
-
-
-def _row(line: str, names: list[str], cells: list[str], turns: Grouped, side: Side) -> None:
-    # A trailing tab makes a last empty column in some files' header and not in their rows, or the reverse.
-    width = len(names) - (not names[-1])
-    if width not in (len(cells), len(cells) - (not cells[-1])):
-        turns.note_line(line, f"{width} columns", str(len(cells)))
-        return
-    row = dict(zip(names[:width], cells[:width], strict=True))
-    expected = f"a dialogue id and a number under {_TURN!r}"
-    place = turns.place(line, row[_ID].strip(), row[_TURN], [row[_ID], row[_TURN]], expected)
-    if place is not None:
-        items: Items = [(slot, value) for slot, value in row.items() if slot not in _OTHER]
-        system, user = (row.get(column) for column in _TEXTS)
-        turns.add(place[0], one_sided(side, place[1], items, system, user))
 
 
 STAR_TSV = _StarTsv()

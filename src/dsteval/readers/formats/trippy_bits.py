@@ -15,7 +15,6 @@ class _TrippyBits(Reader):
 
     name = "trippy-bits"
     about = "TripPy correctness bits: {dialogue: {turn: [1, 0, ...]}}, a mark per slot, no values"
-    sides = "both"
 
     def sniff(self, source: Source) -> Sign | None:
         """Turns that are lists of 0 and 1."""
