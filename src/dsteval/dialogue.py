@@ -109,9 +109,19 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
     """
     frames = [getattr(turn, f"{side}_frames") for turn in dialogue.turns]
     states = [getattr(turn, side) for turn in dialogue.turns]
-    if frames.count(None) < len(frames):
-        return _carry(frames, states, side in dialogue.updates)
-    return [] if None in states else states
+    if frames.count(None) == len(frames):
+        return [] if None in states else states
+    carried = []
+    last: dict[str, Items] = {}
+    for services, state in zip(frames, states, strict=True):
+        if services is None and state is not None:  # a turn that was filled in
+            carried.append(state)
+            continue
+        last = {} if side in dialogue.updates else last
+        for frame in services or ():
+            last[frame.service] = [(slot_of(frame.service, slot), value) for slot, value in frame.items]
+        carried.append([item for items in last.values() for item in items])
+    return carried
 
 
 def is_doubled(items: Items | None) -> bool:
@@ -131,18 +141,3 @@ def whole_states(updates: list[Items], key_of: Callable[[str], str]) -> list[Ite
                 state[key_of(slot)] = (slot, value)
         states.append(list(state.values()))
     return states
-
-
-def _carry(turns: list[list[Frame] | None], states: list[Items | None], updates: bool) -> list[Items]:
-    """One state a turn out of its frames; a turn with a state and no frames, one that was filled in, has that."""
-    carried = []
-    last: dict[str, Items] = {}
-    for frames, state in zip(turns, states, strict=True):
-        if frames is None and state is not None:
-            carried.append(state)
-            continue
-        last = {} if updates else last
-        for frame in frames or ():
-            last[frame.service] = [(slot_of(frame.service, slot), value) for slot, value in frame.items]
-        carried.append([item for items in last.values() for item in items])
-    return carried

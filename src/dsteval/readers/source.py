@@ -8,6 +8,7 @@ import hashlib
 import io
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from os import PathLike
@@ -133,21 +134,15 @@ class Source:
         first = self.parts[0]
         if first._top is not None:
             return "list" if isinstance(first._top, list) else "object"
-        head = first.data[:4096].lstrip()
-        if head[:1] == b"[":
-            return "list"
-        if head[:1] != b"{":
-            return "text"
-        return "lines" if first._is_lines() else "object"
-
-    def _is_lines(self) -> bool:
-        """Whether the first line is a JSON object of its own with others after it, or, alone, a turn."""
-        first, _, rest = self.data.lstrip().partition(b"\n")
-        try:
-            value = msgspec.json.decode(first)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return False
-        return isinstance(value, dict) and (bool(rest.strip()) or "dialogue_id" in value)
+        head = first.data[:4096].lstrip()[:1]
+        if head != b"{":
+            return "list" if head == b"[" else "text"
+        # Lines have an object of its own in the first, and others after it, or, alone, a turn.
+        line, _, rest = first.data.lstrip().partition(b"\n")
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            if "dialogue_id" in msgspec.json.decode(line) or rest.strip():
+                return "lines"
+        return "object"
 
     @cached_property
     def top(self) -> Top:
