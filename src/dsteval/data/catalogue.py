@@ -66,24 +66,19 @@ class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     @property
     def single(self) -> list[DataFile]:
         """Every file, rows written out, each with its place in the data set's folder."""
-        found = []
-        for file in self.files:
-            for number in range(1, max(file.last, 1) + 1):
-                path = file.path.replace(_NUMBER, f"{number:03}")
-                to = file.to or path.removeprefix(f"{self.root}/")
-                found.append(DataFile(path=path, to=to, blob=file.blob))
-        return found
+        return [
+            DataFile(path=path, to=file.to or path.removeprefix(f"{self.root}/"), blob=file.blob)
+            for file in self.files
+            for path in (file.path.replace(_NUMBER, f"{n:03}") for n in range(1, max(file.last, 1) + 1))
+        ]
 
     def needed(self, split: str | None) -> list[DataFile]:
         """The files of a split; every file for None, and where the splits share all files."""
         if split is None:
             return self.single
-        opened = self.splits[split]
-        return [
-            file
-            for file in self.single
-            if f"{opened}/".startswith(f"{file.to}/") or file.to.startswith(f"{opened}/")
-        ] or self.single
+        opened = f"{self.splits[split]}/"
+        files = [file for file in self.single if opened.startswith(f"{file.to}/") or file.to.startswith(opened)]
+        return files or self.single
 
     def split(self, name: str) -> str:
         """The split of that name; ``val`` is ``dev``. Raises OptionError where there is none."""

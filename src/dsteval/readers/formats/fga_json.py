@@ -71,18 +71,16 @@ def _usual(name: str, raw: Any, flattener: Flattener) -> list[Turn] | None:
             number = turn_number(label)
             if number is None:
                 return None
-            sides = []
-            for state in (bytes(both.gt), bytes(both.pr)):
+            states = bytes(both.gt), bytes(both.pr)
+            for state in states:
                 if state not in known:
                     value = msgspec.json.decode(state)
                     known[state] = flattener.items(value, name, number), count_keys(value)
                     if flattener.problems.places:
                         return None  # every turn that holds this state counts: not only the first
-                items, inside = known[state]
-                sides.append(items)
-                keys += inside
-            turns.append(Turn(number, sides[0], sides[1]))
-            keys += 3
+            (ref, ref_keys), (pred, pred_keys) = (known[state] for state in states)
+            turns.append(Turn(number, ref, pred))
+            keys += 3 + ref_keys + pred_keys
     except (msgspec.DecodeError, ValueError):
         return None
     return turns if keys == keys_in_bytes(data) else None
