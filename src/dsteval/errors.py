@@ -85,6 +85,12 @@ def require(condition: object, where: str, expected: str, found: object) -> None
         raise OptionError(where=where, expected=expected, found=str(found))
 
 
+def require_known(kind: str, name: str, known: Iterable[str]) -> None:
+    """Raise OptionError for a name that is not in a list."""
+    if name not in (names := list(known)):
+        raise OptionError(unknown(kind, name, names))
+
+
 _OPTION = re.compile(
     r"(?<![\w-])--([a-z][a-z0-9-]*)"
     r"(?: ('[^']*'|\w[\w.-]*=[^\s;,]*\w|[A-Z]+\b|(?:error|empty|skip|ignore|group|slot|each|sgd|fga-trippy)\b))?"

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import require_known
 from dsteval.outcomes.table import Array
 from dsteval.rating.ratings import Ratings, Study
 from dsteval.results.result import or_none
@@ -67,8 +67,7 @@ def agree(
 
     The interval of alpha is over items drawn anew, by percentiles. Raises OptionError for an unknown ``level``.
     """
-    if level not in LEVELS:
-        raise OptionError(unknown("value of --level", level, LEVELS))
+    require_known("value of --level", level, LEVELS)
     values, notes = ratings.values, []
     point = alpha(values, level)
     if len(ratings.raters) < 2:

@@ -18,12 +18,9 @@ def check(path: str) -> None:
         for name in ("altair", "vl_convert"):
             import_module(name)
     except ImportError:
-        raise OptionError(
-            where=f"--chart {path}",
-            expected="altair with vl-convert",
-            found="neither, or one of them",
-            remedy="Install them: pip install 'dsteval[charts]'",
-        ) from None
+        expected, remedy = "altair with vl-convert", "Install them: pip install 'dsteval[charts]'"
+        found = "neither, or one of them"
+        raise OptionError(where=f"--chart {path}", expected=expected, found=found, remedy=remedy) from None
 
 
 def save(fit: LambdaFit, path: str) -> None:

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import OptionError, ReadError, require, unknown
+from dsteval.errors import ReadError, require, require_known
 from dsteval.metrics import parse
 from dsteval.outcomes.table import Array
 from dsteval.rating.fitting import LambdaFit, fit_lambda
@@ -92,8 +92,7 @@ def correlate(
 
     Raises OptionError for unknown words and ReadError for ratings of items that the result lacks.
     """
-    if coefficient not in COEFFICIENTS:
-        raise OptionError(unknown("value of --coefficient", coefficient, list(COEFFICIENTS)))
+    require_known("value of --coefficient", coefficient, COEFFICIENTS)
     rated = ratings.of(result.dialogues)
     place = {canonical_id(dialogue): number for number, dialogue in enumerate(result.dialogues)}
     rows = np.array([place[canonical_id(item)] for item in rated.items])

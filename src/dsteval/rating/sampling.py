@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from dsteval.dialogue import Dialogue, canonical_id
-from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, require, unknown
+from dsteval.errors import AlignmentError, ReadError, first_few, require, require_known
 from dsteval.pipeline.run import Run
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
@@ -79,8 +79,7 @@ def draw(
     cover the same.
     """
     for by in strata:
-        if by not in STRATA:
-            raise OptionError(unknown("value of --by", by, list(STRATA)))
+        require_known("value of --by", by, STRATA)
     first = pools[0]
     names = list(first.dialogues)
     for other in pools[1:]:

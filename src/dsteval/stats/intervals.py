@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import OptionError, require, unknown
+from dsteval.errors import require, require_known
 from dsteval.metrics import Counts, Metric
 from dsteval.outcomes.table import Array
 from dsteval.stats.bootstrap import METHODS, Interval, check_options, interval, resampled, too_few
@@ -29,8 +29,7 @@ class Intervals:
 
     def __post_init__(self) -> None:
         check_options(level=self.level, resamples=self.resamples)
-        if self.method not in METHODS:
-            raise OptionError(unknown("value of --interval", self.method, list(METHODS)))
+        require_known("value of --interval", self.method, METHODS)
         require(0 <= self.seed < 2**64, "--seed", "a number from 0 to 2^64 - 1", self.seed)
 
     def signature(self) -> list[str]:

@@ -47,12 +47,9 @@ def typo_fix(slot: str, value: str, ontology: Ontology, version: str) -> str:
     if name not in rules["entities"]:
         return value
     if name not in ontology:
-        raise ProtocolError(
-            where=f"slot {name!r}",
-            expected="its values in the ontology",
-            found="no such slot there",
-            remedy="Names, places and foods are checked against the ontology: give the one of the data set.",
-        )
+        expected, found = "its values in the ontology", "no such slot there"
+        remedy = "Names, places and foods are checked against the ontology: give the one of the data set."
+        raise ProtocolError(where=f"slot {name!r}", expected=expected, found=found, remedy=remedy)
     return _known(value, ontology[name])
 
 
