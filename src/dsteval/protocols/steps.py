@@ -104,12 +104,10 @@ def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int
         return choice.value
     marked = choice.value.startswith(trippy.MARK)
     if choice.kind == "inform" and not marked:
-        where, expected = (
-            f"turn {turn}, slot {choice.slot!r}",
-            f"a value marked {trippy.MARK} under the class inform",
-        )
+        where, found = f"turn {turn}, slot {choice.slot!r}", repr(choice.value)
+        expected = f"a value marked {trippy.MARK} under the class inform"
         remedy = "The script stops there too; other protocols read the value as it stands."
-        raise ProtocolError(where=where, expected=expected, found=repr(choice.value), remedy=remedy)
+        raise ProtocolError(where=where, expected=expected, found=found, remedy=remedy)
     value = trippy.tokenise(choice.value.removeprefix(trippy.MARK))
     if value == "none":
         return None

@@ -117,9 +117,8 @@ def _bias(ratings: Ratings, number: int) -> RaterBias:
     given = ratings.values[:, number]
     rated = ~np.isnan(given)
     others = np.delete(ratings.values, number, axis=1)
-    count = (~np.isnan(others)).sum(axis=1)
-    shared = rated & (count > 0)
-    away = given[shared] - np.nansum(others[shared], axis=1) / count[shared]
+    shared = rated & ~np.isnan(others).all(axis=1)
+    away = given[shared] - np.nanmean(others[shared], axis=1)
     return RaterBias(
         ratings.raters[number],
         int(rated.sum()),

@@ -152,12 +152,10 @@ def combined(ratings: Iterable[Rating]) -> tuple[list[Rating], int]:
     Raises ReadError where a rater gave one item two ratings, or where ratings are on several scales.
     """
     kept: dict[tuple[str, str], Rating] = {}
-    problems, repeated = Problems("ratings"), 0
-    for one in ratings:
-        key = (canonical_id(one.item), one.rater)
-        first = kept.setdefault(key, one)
-        repeated += first is not one
-        if first is not one and first.rating != one.rating:
+    problems, given = Problems("ratings"), list(ratings)
+    for one in given:
+        first = kept.setdefault((canonical_id(one.item), one.rater), one)
+        if first.rating != one.rating:
             line, found = f"item {one.item!r}, rater {one.rater!r}", f"{first.rating:g} and {one.rating:g}"
             remedy = "Take out the wrong one; nothing was changed."
             problems.add("", None, line=line, expected="one rating", found=found, remedy=remedy)
@@ -165,7 +163,7 @@ def combined(ratings: Iterable[Rating]) -> tuple[list[Rating], int]:
     scales = sorted({one.scale for one in kept.values()} - {""})
     if len(scales) > 1:
         raise ReadError(where="ratings", expected="one scale", found=", ".join(scales))
-    return list(kept.values()), repeated
+    return list(kept.values()), len(given) - len(kept)
 
 
 def written(ratings: Sequence[Rating], path: str) -> bytes:

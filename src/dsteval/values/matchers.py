@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -64,15 +64,8 @@ class Matcher:
     def __init__(self, given: UserTables) -> None:
         self.categorical: Collection[str] = frozenset()
         self.variants = given.variants if self.needs == "variants" else {}
-        self._known: dict[tuple[str, PreparedValue, PreparedValue], float] = {}
-
-    def score(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
-        """How right a predicted value is, 0..1; each distinct question is answered once."""
-        key = (slot, ref, pred)
-        score = self._known.get(key)
-        if score is None:
-            score = self._known[key] = self.rule(slot, ref, pred)
-        return score
+        # How right a predicted value is, 0..1; each distinct question is answered once.
+        self.score: Callable[[str, PreparedValue, PreparedValue], float] = cache(self.rule)
 
     def right(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
         """Whether a predicted value is right: its score is 1."""

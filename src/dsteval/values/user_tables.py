@@ -50,10 +50,9 @@ class UserTables:
 
     def _needed(self, name: str) -> Any:
         if name not in self._tables:
-            where, expected = f"protocol {self.protocol}", f"{USER_TABLES[name]}, which it cannot do without"
-            raise ProtocolError(
-                where=where, expected=expected, found="none", remedy=f"Give it with --{name} FILE."
-            )
+            where, remedy = f"protocol {self.protocol}", f"Give it with --{name} FILE."
+            expected = f"{USER_TABLES[name]}, which it cannot do without"
+            raise ProtocolError(where=where, expected=expected, found="none", remedy=remedy)
         return self._tables[name]
 
     def _read(self, name: str, table: Table, shape: Any) -> Any:
