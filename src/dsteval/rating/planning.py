@@ -207,7 +207,10 @@ def plan_lambda(
     require(0 < true < math.inf, "--true-lambda", "a number above 0", true)
     require(factor > 1, "--factor", "more than 1", factor)
     crowd, numbers = crowd or Crowd(), lambdas()
-    _check_crowd(crowd)
+    require(0 <= crowd.share <= 1, "--share", "a share from 0 to 1", crowd.share)
+    require(abs(crowd.slope) < math.inf, "--slope", "a number", abs(crowd.slope))
+    require(0 <= crowd.noise < math.inf, "--noise", "a number, 0 or more", crowd.noise)
+    require(0 <= crowd.bias < math.inf, "--bias", "a number, 0 or more", crowd.bias)
     curves, true_curve = scores(metric, counts, numbers), scores(metric, counts, [true])[0]
     flat = np.nanmax(true_curve) - np.nanmin(true_curve) < 1e-12  # no rating can correlate with it
     found = f"{true_curve[0]:.3g} in each of {len(true_curve)}"
@@ -228,13 +231,6 @@ def plan_lambda(
                 needed[number] = size
                 break
     return LambdaPlan(true, factor, crowd, repetitions, tuple(rows), needed)
-
-
-def _check_crowd(crowd: Crowd) -> None:
-    require(0 <= crowd.share <= 1, "--share", "a share from 0 to 1", crowd.share)
-    require(abs(crowd.slope) < math.inf, "--slope", "a number", abs(crowd.slope))
-    require(0 <= crowd.noise < math.inf, "--noise", "a number, 0 or more", crowd.noise)
-    require(0 <= crowd.bias < math.inf, "--bias", "a number, 0 or more", crowd.bias)
 
 
 def _need(size: int, raters: int, numbers: Array, places: Array, r: Sequence[float]) -> LambdaNeed:

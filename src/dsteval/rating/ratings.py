@@ -83,8 +83,7 @@ def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[R
                 "", None, line=f"line {line}", expected=error.expected, found=error.found, remedy=error.remedy
             )
     problems.check(len(found), "rows")
-    if not found:
-        raise ReadError(where=source.name, expected="rows with a rating", found="none")
+    require(found, source.name, "rows with a rating", "none", ReadError)
     empty = [row for row in found if math.isnan(row.rating)]
     return [row for row in found if not math.isnan(row.rating)], empty
 
@@ -108,9 +107,8 @@ def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
     # Utterances have line breaks inside quotes, so that lines are those of the reader.
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
     for column in ("item", "rating"):
-        if column not in (reader.fieldnames or []):
-            where = f"{name}, line 1"
-            raise ReadError(where=where, expected="a heading with item and rating", found=f"no {column}")
+        there = column in (reader.fieldnames or [])
+        require(there, f"{name}, line 1", "a heading with item and rating", f"no {column}", ReadError)
     try:
         for row in reader:
             yield reader.line_num, row
@@ -161,8 +159,7 @@ def combined(ratings: Iterable[Rating]) -> tuple[list[Rating], int]:
             problems.add("", None, line=line, expected="one rating", found=found, remedy=remedy)
     problems.check(len(kept), "ratings")
     scales = sorted({one.scale for one in kept.values()} - {""})
-    if len(scales) > 1:
-        raise ReadError(where="ratings", expected="one scale", found=", ".join(scales))
+    require(len(scales) < 2, "ratings", "one scale", ", ".join(scales), ReadError)
     return list(kept.values()), len(given) - len(kept)
 
 

@@ -82,10 +82,9 @@ def draw(
     first, *others = pools
     names = list(first.dialogues)
     for other in others:
-        if apart := set(names) ^ set(other.dialogues):
-            found = f"{len(apart)} that one lacks ({first_few(sorted(apart))})"
-            where = f"{first.system}, {other.system}"
-            raise AlignmentError(where=where, expected="the same dialogues", found=found)
+        apart = sorted(set(names) ^ set(other.dialogues))
+        where, found = f"{first.system}, {other.system}", f"{len(apart)} that one lacks ({first_few(apart)})"
+        require(not apart, where, "the same dialogues", found, AlignmentError)
     require(1 <= size <= len(names), "--size", f"1 to {len(names)}, the dialogues there are", size)
     random = np.random.PCG64(seed)
     grouped: dict[str, list[str]] = {}
@@ -134,7 +133,6 @@ def read_key(path: str) -> dict[str, str]:
     """The dialogue of each item. Raises ReadError for a file that is no key."""
     source = Source.open(path)
     reader = csv.DictReader(source.text_lines())
-    if reader.fieldnames is None or not {"item", "dialogue"} <= set(reader.fieldnames):
-        where = f"{source.name}, line 1"
-        raise ReadError(where=where, expected="item, system and dialogue", found="another heading")
+    is_key = {"item", "dialogue"} <= set(reader.fieldnames or ())
+    require(is_key, f"{source.name}, line 1", "item, system and dialogue", "another heading", ReadError)
     return {canonical_id(row["item"]): canonical_id(row["dialogue"]) for row in reader}

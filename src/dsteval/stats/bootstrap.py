@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import compress
 from statistics import NormalDist
@@ -123,10 +123,8 @@ def resampled(counts: Sequence[Counts], dialogues: int, resamples: int, seed: in
     exact = list(map(_fits, counts))
     joined = np.concatenate([np.zeros((dialogues, 0)), *compress(counts, exact)], axis=1)
     alone = [one for one, fits in zip(counts, exact, strict=True) if not fits]
-    sums = [
-        [weights @ joined, *(product(weights, one) for one in alone)]
-        for weights in _weights(dialogues, resamples, seed)
-    ]
+    drawn = (_kept if dialogues * resamples <= CELLS else _weights)(dialogues, resamples, seed)
+    sums = [[weights @ joined, *(product(weights, one) for one in alone)] for weights in drawn]
     side_by_side, *others = map(np.concatenate, zip(*sums, strict=True))
     edges = np.cumsum([one.shape[1] for one in compress(counts, exact)])[:-1]
     apart = iter([part.astype(np.int64) for part in np.split(side_by_side, edges, axis=1)])
@@ -134,19 +132,15 @@ def resampled(counts: Sequence[Counts], dialogues: int, resamples: int, seed: in
     return [next(apart if fits else rest) for fits in exact]
 
 
-_KEPT = 2**21
-
-
-def _weights(dialogues: int, resamples: int, seed: int) -> Iterable[Array]:
-    """The draws as floats, kept for the next call where they are few: slices ask for the same ones again."""
-    if dialogues * resamples <= _KEPT:
-        return _kept(dialogues, resamples, seed)
+def _weights(dialogues: int, resamples: int, seed: int) -> Iterator[Array]:
+    """The draws as floats."""
     return (block.astype(float) for block in draws(dialogues, resamples, seed))
 
 
 @lru_cache(maxsize=2)
 def _kept(dialogues: int, resamples: int, seed: int) -> tuple[Array, ...]:
-    return tuple(block.astype(float) for block in draws(dialogues, resamples, seed))
+    """The same, kept for the next call: slices ask for the same ones again."""
+    return tuple(_weights(dialogues, resamples, seed))
 
 
 def jackknife(counts: Counts, value: Value) -> Array:

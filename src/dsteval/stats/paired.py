@@ -153,9 +153,5 @@ def mcnemar(only_a: int, only_b: int) -> float:
     if only_a < 0 or only_b < 0:
         raise ValueError(f"expected numbers of dialogues, found {only_a} and {only_b}")
     trials = only_a + only_b
-    ways, below = 1, 0
-    for wins in range(min(only_a, only_b) + 1):
-        below += ways
-        ways = ways * (trials - wins) // (wins + 1)
-    p: float = 2 * below / 2**trials
-    return min(1.0, p)
+    below = sum(math.comb(trials, wins) for wins in range(min(only_a, only_b) + 1))
+    return min(1.0, float(2 * below / 2**trials))

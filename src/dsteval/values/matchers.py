@@ -43,9 +43,7 @@ def same_ref(before: PreparedValue | None, now: PreparedValue | None) -> bool:
     """
     if before == now or before is None or now is None:
         return before == now
-    if isinstance(before, str):
-        return not isinstance(now, str) and before in now
-    return now in before if isinstance(now, str) else not set(before).isdisjoint(now)
+    return not set(texts(before)).isdisjoint(texts(now))
 
 
 class Matcher:

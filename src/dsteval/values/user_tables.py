@@ -35,27 +35,21 @@ class UserTables:
     @property
     def variants(self) -> dict[str, list[str]]:
         """Value -> its variants."""
-        variants: dict[str, list[str]] = self._needed("variants")
-        return variants
+        return self._needed("variants")
 
     @property
     def ontology(self) -> dict[str, frozenset[str]]:
         """Slot, in its canonical spelling -> the values it can have."""
-        ontology: dict[str, frozenset[str]] = self._needed("ontology")
-        return ontology
+        return self._needed("ontology")
 
-    def has(self, name: str) -> bool:
-        """Whether a table was given."""
-        return name in self._tables
-
-    def _needed(self, name: str) -> Any:
+    def _needed(self, name: str) -> dict[str, Any]:
         if name not in self._tables:
             where, remedy = f"protocol {self.protocol}", f"Give it with --{name} FILE."
             expected = f"{USER_TABLES[name]}, which it cannot do without"
             raise ProtocolError(where=where, expected=expected, found="none", remedy=remedy)
         return self._tables[name]
 
-    def _read(self, name: str, table: Table, shape: Any) -> Any:
+    def _read(self, name: str, table: Table, shape: Any) -> dict[str, Any]:
         where, expected, value = f"--{name}", USER_TABLES[name], table
         if isinstance(table, str | PathLike):
             where = f"--{name} {table}"
@@ -68,7 +62,7 @@ class UserTables:
                 raise ReadError(where=where, expected=expected, found=f"no JSON: {error}") from None
         if not isinstance(value, Mapping):
             raise OptionError(where=where, expected=expected, found=type(value).__name__)
-        content = shape(value)
+        content: dict[str, Any] = shape(value)
         if not content:
             raise OptionError(where=where, expected=expected, found=f"an object of {', '.join(value)[:60]!r}")
         data = msgspec.json.encode({key: sorted(values) for key, values in content.items()}, order="sorted")

@@ -60,10 +60,7 @@ def _known(value: str, candidates: Collection[str]) -> str:
     rules = table("typo_fix")
     for prefix in rules["prefixes"]:
         value = value.removeprefix(prefix)
-    for suffix in rules["suffixes"]:
-        if value.endswith(suffix):
-            value = value.removesuffix(suffix)
-            break
+    value = value.removesuffix(next(filter(value.endswith, rules["suffixes"]), ""))
     forms = (prefix + value + suffix for prefix in ["", *rules["prefixes"]] for suffix in ["", *rules["suffixes"]])
     return next((form for form in forms if form in candidates), "")
 
