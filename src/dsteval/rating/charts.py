@@ -37,8 +37,7 @@ def description(fit: LambdaFit) -> dict[str, Any]:
         if point["r"] is not None
     ]
     x = {"field": "at", "type": "quantitative", "title": "1 - exp(-lambda): 0 is JGA, 1 is TurnMatch"}
-    title = "Pearson's r with ratings"
-    y = {"type": "quantitative", "title": title, "scale": {"zero": False}}
+    y = {"type": "quantitative", "title": "Pearson's r with ratings", "scale": {"zero": False}}
     area = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     line = {"x": x, "y": {**y, "field": "r"}}
     best = {"x": {"datum": 1 - math.exp(-fit.value), "type": "quantitative"}}
