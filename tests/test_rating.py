@@ -187,7 +187,7 @@ def test_files_of_ratings(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text(spread, encoding="utf-8", newline="")
     found, missing = read(str(tmp_path / "s.csv"), "anna")
     assert found == [Rating("a", "anna", 1.5)]
-    assert [tuple(one) for one in missing] == [("b", "anna")]
+    assert [(one.item, one.rater) for one in missing] == [("b", "anna")]
     (tmp_path / "u.csv").write_text('item,rating,"turns; as read"\na,1,"b;c"\n', encoding="utf-8")
     assert read(str(tmp_path / "u.csv"), "anna")[0] == [Rating("a", "anna", 1.0)]
     (tmp_path / "t.jsonl").write_text('{"item": "a", "rater": "x", "rating": true}\n', encoding="utf-8")

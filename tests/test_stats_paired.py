@@ -15,7 +15,7 @@ from dsteval.metrics.counting import total
 from dsteval.metrics.fga import FGA
 from dsteval.metrics.jga import JGA
 from dsteval.stats import paired
-from dsteval.stats.bootstrap import percentile, resampled
+from dsteval.stats.bootstrap import blocks, percentile, resampled
 from dsteval.stats.paired import holm, mcnemar, padded, paired_bootstrap, permutation
 
 Array = Any
@@ -107,7 +107,7 @@ def test_random_swaps_come_near_to_all_swaps(monkeypatch: pytest.MonkeyPatch) ->
     assert every.exact and every.resamples_used > 10_000
     assert not drawn.exact and drawn.resamples_used == 10_000
     assert drawn.p == pytest.approx(every.p, abs=4 * math.sqrt(0.25 / 10_000))
-    monkeypatch.setattr(paired, "rows_at_once", lambda width: 37)
+    monkeypatch.setattr(paired, "blocks", lambda rows, width: blocks(rows, width, 37 * width))
     assert permutation(a, b, JGA.value, 10_000, 0) == drawn
     assert permutation(a, b, JGA.value, 2**16, 0) == every
 

@@ -79,10 +79,18 @@ class FetchError(DstevalError):
     """A data set that cannot be had, or a file of one that is not what it should be."""
 
 
-def require(condition: object, where: str, expected: str, found: object) -> None:
-    """Raise OptionError unless a condition holds."""
+def require(
+    condition: object, where: str, expected: str, found: object, error: type[DstevalError] = OptionError
+) -> None:
+    """Raise OptionError, or another error, unless a condition holds."""
     if not condition:
-        raise OptionError(where=where, expected=expected, found=str(found))
+        raise error(where=where, expected=expected, found=str(found))
+
+
+def require_known(kind: str, name: str, known: Iterable[str]) -> None:
+    """Raise OptionError for a name that is not in a list."""
+    if name not in (names := list(known)):
+        raise OptionError(unknown(kind, name, names))
 
 
 _OPTION = re.compile(

@@ -75,7 +75,7 @@ def validate(
         dialogues = [dialogue for dialogue, _ in scan.compared()]
         outcomes = scan.outcomes()
         said = scan.notes(scan.partition(outcomes), outcomes.n_slots)
-    noticed = facts(dialogues, run.tables.ontology if run.tables.has("ontology") else None)
+    noticed = facts(dialogues, run.tables.ontology if "ontology" in run.tables.hashes else None)
     return Report(
         label_of(source),
         detected.reader.name,

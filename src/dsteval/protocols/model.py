@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from dsteval.dialogue import Dialogue
-from dsteval.errors import OptionError, ProtocolError, unknown
+from dsteval.errors import OptionError, ProtocolError, require_known, unknown
 from dsteval.protocols.steps import STEPS
 from dsteval.registry import Registry
 from dsteval.values.matchers import MATCHERS
@@ -163,27 +163,23 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     def leaves_out(self, dialogue: Dialogue) -> bool:
         """Whether one of the steps leaves a reference dialogue out altogether."""
-        rules = (STEPS[name].leaves_out for name in self.prepare.steps)
-        return any(rule and rule(dialogue) for rule in rules)
+        return any(STEPS[name].leaves_out(dialogue) for name in self.prepare.steps)
 
     @property
     def hash(self) -> str:
         """Twelve hexadecimal digits over every setting that can move a number."""
-        own = [self.prepare.steps, self.metrics.means]
         # Settings that came later count only where they are set, so that older protocols keep their hashes.
+        later = filter(None, [self.prepare.steps, self.metrics.means])
         scope = {k: v for k, v in msgspec.structs.asdict(self.scope).items() if _LATER.get(k) != v}
-        settings = [self.states, self.match, scope, self.metrics.parameters, *filter(None, own)]
-        data = msgspec.json.encode(settings, order="sorted")
-        return hashlib.sha256(data).hexdigest()[:12]
+        settings = [self.states, self.match, scope, self.metrics.parameters, *later]
+        return hashlib.sha256(msgspec.json.encode(settings, order="sorted")).hexdigest()[:12]
 
     def signature(self) -> str:
         """The settings as they stand in a score's signature."""
         states = self.states
-        one_sided = {"ref": states.absent_ref, "pred": states.absent_pred}
-        sides = [side for side, words in one_sided.items() if words]
+        sides = [side for side in ("ref", "pred") if getattr(states, f"absent_{side}")]
         absent = "drop" if states.absent or len(sides) == 2 else f"drop-{sides[0]}" if sides else "keep"
-        multi = states.alternatives
-        return f"match:{self.match.rule}|absent:{absent}|dc:{states.dontcare}|multi:{multi}"
+        return f"match:{self.match.rule}|absent:{absent}|dc:{states.dontcare}|multi:{states.alternatives}"
 
     def with_settings(self, settings: Iterable[str]) -> Protocol:
         """This protocol with ``table.key=value`` settings changed, as ``--set`` takes them.
@@ -216,8 +212,7 @@ def _setting(text: str) -> tuple[str, Any]:
     known = {f"{table}.{field}": taken for table in hints for field, taken in hints[table].items()}
     if not equals:
         raise OptionError(where=f"--set {text}", expected="table.key=value", remedy=f"Known: {', '.join(known)}.")
-    if key not in known:
-        raise OptionError(unknown("setting", key, list(known)))
+    require_known("setting", key, known)
     try:
         value = tomllib.loads(f"value = {raw}")["value"]
     except tomllib.TOMLDecodeError:
@@ -256,7 +251,7 @@ def load(name: str) -> Protocol:
     ProtocolError where there is none of that name or its file is not a protocol.
     """
     if name in PROTOCOLS.bundled:
-        return _loaded(name)
+        return _parse(PROTOCOLS.bundled[name], f"protocol {name}")
     if name.endswith(".toml"):
         found = "no such file"
         try:
@@ -271,15 +266,11 @@ def load(name: str) -> Protocol:
     return _foreign(protocol if isinstance(protocol, Protocol) else _parse(str(protocol), f"protocol {name}"))
 
 
-@cache
-def _loaded(name: str) -> Protocol:
-    return _parse(PROTOCOLS.bundled[name], f"protocol {name}")
-
-
 def _foreign(protocol: Protocol) -> Protocol:
     return msgspec.structs.replace(protocol, origin=protocol.hash)
 
 
+@cache
 def _parse(text: str, where: str) -> Protocol:
     try:
         tables = tomllib.loads(text)
@@ -287,9 +278,8 @@ def _parse(text: str, where: str) -> Protocol:
             if key in tables:
                 raise ProtocolError(where=where, found=f"the key {key!r}, which no file sets")
         return msgspec.convert(tables, Protocol)
-    except tomllib.TOMLDecodeError as error:
-        raise ProtocolError(where=where, expected="TOML", found=str(error)) from None
-    except RecursionError:
-        raise ProtocolError(where=where, expected="TOML", found="values nested too deep") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = "values nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise ProtocolError(where=where, expected="TOML", found=found) from None
     except msgspec.ValidationError as error:
         raise ProtocolError(where=where, found=_plain(error)) from None

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
 from dsteval.dialogue import Choice, Dialogue, Item, Items
@@ -28,15 +29,14 @@ class Sides(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step: what it does in words, the function, whether it may change the reference, and what it leaves out."""
+    """A step: the function, whether it may change the reference, and which dialogues it leaves out."""
 
-    about: str
     apply: Callable[[Dialogue, Sides, UserTables], Sides]
     of_ref: bool = False
-    leaves_out: Callable[[Dialogue], bool] | None = None
+    leaves_out: Callable[[Dialogue], bool] = lambda dialogue: False
 
 
-def _overwritten(before: Items, update: Items, deletes: bool) -> Items:
+def _overwritten(before: Items, update: Items, deletes: bool = False) -> Items:
     """A state after an update; two spellings are one slot, since a reference may have its own."""
     state = {canonical(slot): (slot, value) for slot, value in before}
     for slot, value in update:
@@ -53,29 +53,21 @@ def _never_delete(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
 
     The tracker's own update is taken where the file tells it, else what the predicted state says.
     """
-    states: list[Items] = []
-    state: Items = []
-    for turn, items in zip(dialogue.turns, sides.pred, strict=True):
-        update = items if turn.pred_update is None else turn.pred_update
-        state = _overwritten(state, update, deletes=False)
-        states.append(state)
+    pairs = zip(dialogue.turns, sides.pred, strict=True)
+    updates = (items if turn.pred_update is None else turn.pred_update for turn, items in pairs)
+    _, *states = accumulate(updates, _overwritten, initial=Items())
     return Sides(sides.ref, states)
 
 
 def _on_reference(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
     """Put each turn's update on the reference of the turn before, as a teacher-forced run does."""
     states: list[Items] = []
-    before: Items = []
-    for turn, ref in zip(dialogue.turns, sides.ref, strict=True):
+    for turn, before in zip(dialogue.turns, [[], *sides.ref[:-1]], strict=True):
         if turn.pred_update is None:
-            raise ProtocolError(
-                where=f"turn {turn.number}",
-                expected="what the tracker changed at each turn, to be put on the reference",
-                found="states only",
-                remedy="A running log of IC-DST, or a file with pred_update, has it.",
-            )
+            expected = "what the tracker changed at each turn, to be put on the reference"
+            remedy = "A running log of IC-DST, or a file with pred_update, has it."
+            raise ProtocolError(where=f"turn {turn.number}", expected=expected, found="states only", remedy=remedy)
         states.append(_overwritten(before, turn.pred_update, deletes=True))
-        before = ref
     return Sides(sides.ref, states)
 
 
@@ -112,12 +104,10 @@ def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int
         return choice.value
     marked = choice.value.startswith(trippy.MARK)
     if choice.kind == "inform" and not marked:
-        raise ProtocolError(
-            where=f"turn {turn}, slot {choice.slot!r}",
-            expected=f"a value marked {trippy.MARK} under the class inform",
-            found=repr(choice.value),
-            remedy="The script stops there too; other protocols read the value as it stands.",
-        )
+        where, found = f"turn {turn}, slot {choice.slot!r}", repr(choice.value)
+        expected = f"a value marked {trippy.MARK} under the class inform"
+        remedy = "The script stops there too; other protocols read the value as it stands."
+        raise ProtocolError(where=where, expected=expected, found=found, remedy=remedy)
     value = trippy.tokenise(choice.value.removeprefix(trippy.MARK))
     if value == "none":
         return None
@@ -151,12 +141,10 @@ def _single(items: Items, turn: int, given: UserTables) -> Items:
     for slot, value in items:
         texts = (value,) if isinstance(value, str) else value or ()
         if len(texts) > 1:
-            raise ProtocolError(
-                where=f"turn {turn}, slot {slot!r}",
-                expected=f"single texts, which protocol {given.protocol} compares",
-                found=f"a list of {len(texts)} values",
-                remedy="Take a protocol that reads alternatives, such as exact.",
-            )
+            where, found = f"turn {turn}, slot {slot!r}", f"a list of {len(texts)} values"
+            expected = f"single texts, which protocol {given.protocol} compares"
+            remedy = "Take a protocol that reads alternatives, such as exact."
+            raise ProtocolError(where=where, expected=expected, found=found, remedy=remedy)
         single += [(_SECOND.sub("", slot), text) for text in texts]
     return single
 
@@ -244,11 +232,11 @@ def _fnctod(texts: list[str], predicted: bool) -> list[str]:
 
 def _fnctod_dontcare(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
     """FnCTOD at test time: a predicted "no preference", anywhere in an item, is dropped; gold keeps its own."""
-    words = ("dontcare", "dont care", "do not care")
-    preds = [
-        [item for item in items if not any(word in _as_text(item, "->") for word in words)] for items in sides.pred
-    ]
-    return Sides(sides.ref, preds)
+
+    def kept(item: Item) -> list[str]:
+        return _without([_as_text(item, "->")], "dontcare", "dont care", "do not care")
+
+    return Sides(sides.ref, [[*filter(kept, items)] for items in sides.pred])
 
 
 _CARELESS = frozenset({"dont care", "dontcare", "don't care", "do not care"})
@@ -265,11 +253,10 @@ def _trade_data(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
     def made(items: Items) -> Items:
         rewritten: Items = []
         for slot, value in items:
-            booked = slot.partition("-")[2].startswith("book ")
-            if not isinstance(value, str) or value == "" or (value == "not mentioned" and not booked):
-                continue
-            careless = value in _CARELESS and not booked
-            rewritten.append((slot, "dontcare" if careless else trade_data.normalise(value)))
+            unbooked = not slot.partition("-")[2].startswith("book ")
+            if isinstance(value, str) and value and not (value == "not mentioned" and unbooked):
+                careless = value in _CARELESS and unbooked
+                rewritten.append((slot, "dontcare" if careless else trade_data.normalise(value)))
         return rewritten
 
     return Sides([*map(made, sides.ref)], sides.pred) if _is_raw(dialogue) else sides
@@ -283,23 +270,13 @@ def _dropped_by_trade(dialogue: Dialogue) -> bool:
 
 
 STEPS: dict[str, Step] = {
-    "trade-data": Step(
-        "MultiWOZ's own references through TRADE's create_data.py", _trade_data, True, _dropped_by_trade
-    ),
-    "never-delete": Step("predictions accumulate by overwriting, nothing is ever deleted", _never_delete),
-    "on-reference": Step("each turn's update is put on the reference of the turn before", _on_reference),
-    "trippy-classes": Step("TripPy's classes are walked, offers rewritten towards the reference", _trippy_classes),
-    "simpletod": Step(
-        "SimpleTOD's item lists, 'none' removed while walking",
-        partial(_set_texts, glue=" ", rule=_simpletod, unset=("", "none")),
-        True,
-    ),
-    "simpletod-clean": Step(
-        "SimpleTOD's optional cleaning of items", partial(_texts, glue=" ", rule=_simpletod_clean), True
-    ),
-    "fnctod": Step(
-        "FnCTOD's item lists and cleaning", partial(_set_texts, glue="->", rule=_fnctod, unset=("",)), True
-    ),
-    "fnctod-dontcare": Step("a predicted dontcare is dropped", _fnctod_dontcare),
+    "trade-data": Step(_trade_data, True, _dropped_by_trade),
+    "never-delete": Step(_never_delete),
+    "on-reference": Step(_on_reference),
+    "trippy-classes": Step(_trippy_classes),
+    "simpletod": Step(partial(_set_texts, glue=" ", rule=_simpletod, unset=("", "none")), True),
+    "simpletod-clean": Step(partial(_texts, glue=" ", rule=_simpletod_clean), True),
+    "fnctod": Step(partial(_set_texts, glue="->", rule=_fnctod, unset=("",)), True),
+    "fnctod-dontcare": Step(_fnctod_dontcare),
 }
 """What ``prepare.steps`` of a protocol may list."""

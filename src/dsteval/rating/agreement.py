@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import require_known
 from dsteval.outcomes.table import Array
-from dsteval.rating.ratings import Ratings
+from dsteval.rating.ratings import Ratings, Study
 from dsteval.results.result import or_none
 from dsteval.stats.agreement import LEVELS, alpha, alpha_of, cohen, coincidences, fleiss
-from dsteval.stats.bootstrap import interval, resampled
+from dsteval.stats.bootstrap import Interval, interval, resampled
 from dsteval.stats.intervals import Intervals
 
 _MOST_VALUES = 30  # the interval of alpha keeps a table of values x values for each item
@@ -43,7 +42,7 @@ class DisputedItem:
 
 
 @dataclass(frozen=True)
-class RaterAgreement:
+class RaterAgreement(Study):
     """What ``agree`` returns. A coefficient is None where it is undefined; then ``notes`` say why."""
 
     items: int
@@ -60,10 +59,6 @@ class RaterAgreement:
     disputed: tuple[DisputedItem, ...]
     notes: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The agreement as it stands in the JSON."""
-        return asdict(self)
-
 
 def agree(
     ratings: Ratings, level: str = "nominal", intervals: Intervals | None = None, most: int = 10
@@ -72,8 +67,7 @@ def agree(
 
     The interval of alpha is over items drawn anew, by percentiles. Raises OptionError for an unknown ``level``.
     """
-    if level not in LEVELS:
-        raise OptionError(unknown("value of --level", level, LEVELS))
+    require_known("value of --level", level, LEVELS)
     values, notes = ratings.values, []
     point = alpha(values, level)
     if len(ratings.raters) < 2:
@@ -82,49 +76,49 @@ def agree(
         notes.append("all ratings are equal: agreement beyond chance is undefined")
     elif math.isnan(point):
         notes.append("no item has two ratings that could differ")
-    low, high, note = (None, None, "") if math.isnan(point) else _interval(values, level, intervals)
-    kappas = [cohen(a, b) for a, b in combinations(values.T, 2)]
-    defined = [kappa for kappa in kappas if not math.isnan(kappa)]
+    kappas = np.array([cohen(a, b) for a, b in combinations(values.T, 2)])
+    defined = kappas[~np.isnan(kappas)]
     if len(defined) < len(kappas):
         notes.append(f"{len(kappas) - len(defined)} of {len(kappas)} pairs of raters without Cohen's kappa")
     complete = int((~np.isnan(values).any(axis=1)).sum())
     if complete < len(values):
         notes.append(f"Fleiss' kappa over the {complete} of {len(values)} items that all raters rated")
+    bounds = Interval() if math.isnan(point) else _interval(values, level, intervals)
+    if bounds.note:
+        notes.append(bounds.note)
     return RaterAgreement(
         items=len(ratings.items),
         raters=tuple(_bias(ratings, number) for number in range(len(ratings.raters))),
         ratings=ratings.rated,
         level=level,
         alpha=or_none(point),
-        low=low,
-        high=high,
+        low=or_none(bounds.low),
+        high=or_none(bounds.high),
         fleiss=or_none(fleiss(values)),
         fleiss_items=complete,
-        cohen=float(np.mean(defined)) if defined else None,
+        cohen=float(defined.mean()) if len(defined) else None,
         pairs=len(defined),
         disputed=tuple(_disputed(ratings)[:most]),
-        notes=(*notes, *filter(None, [note])),
+        notes=tuple(notes),
     )
 
 
-def _interval(values: Array, level: str, intervals: Intervals | None) -> tuple[float | None, float | None, str]:
+def _interval(values: Array, level: str, intervals: Intervals | None) -> Interval:
     if intervals is None or intervals.level is None:
-        return None, None, ""
+        return Interval()
     distinct, paired = coincidences(values)
     if len(distinct) > _MOST_VALUES:
-        return None, None, f"no interval: more than {_MOST_VALUES} distinct ratings"
+        return Interval(note=f"no interval: more than {_MOST_VALUES} distinct ratings")
     sums = resampled([paired], len(values), intervals.resamples, intervals.seed)[0]
-    found = interval(paired, lambda counts: alpha_of(counts, distinct, level), sums, intervals.level)
-    return or_none(found.low), or_none(found.high), found.note
+    return interval(paired, lambda counts: alpha_of(counts, distinct, level), sums, intervals.level)
 
 
 def _bias(ratings: Ratings, number: int) -> RaterBias:
     given = ratings.values[:, number]
     rated = ~np.isnan(given)
     others = np.delete(ratings.values, number, axis=1)
-    count = (~np.isnan(others)).sum(axis=1)
-    shared = rated & (count > 0)
-    away = given[shared] - np.nansum(others[shared], axis=1) / count[shared]
+    shared = rated & ~np.isnan(others).all(axis=1)
+    away = given[shared] - np.nanmean(others[shared], axis=1)
     return RaterBias(
         ratings.raters[number],
         int(rated.sum()),
@@ -143,4 +137,4 @@ def _disputed(ratings: Ratings) -> list[DisputedItem]:
         if len(values) > 1:
             by_value = {f"{value:g}": int(count) for value, count in zip(values, times, strict=True)}
             disputed.append(DisputedItem(item, by_value, float(given.var())))
-    return sorted(disputed, key=lambda one: (-one.variance, one.item))
+    return sorted(disputed, key=lambda item: (-item.variance, item.item))

@@ -18,12 +18,9 @@ def check(path: str) -> None:
         for name in ("altair", "vl_convert"):
             import_module(name)
     except ImportError:
-        raise OptionError(
-            where=f"--chart {path}",
-            expected="altair with vl-convert",
-            found="neither, or one of them",
-            remedy="Install them: pip install 'dsteval[charts]'",
-        ) from None
+        expected, remedy = "altair with vl-convert", "Install them: pip install 'dsteval[charts]'"
+        found = "neither, or one of them"
+        raise OptionError(where=f"--chart {path}", expected=expected, found=found, remedy=remedy) from None
 
 
 def save(fit: LambdaFit, path: str) -> None:
@@ -40,8 +37,7 @@ def description(fit: LambdaFit) -> dict[str, Any]:
         if point["r"] is not None
     ]
     x = {"field": "at", "type": "quantitative", "title": "1 - exp(-lambda): 0 is JGA, 1 is TurnMatch"}
-    title = "Pearson's r with ratings"
-    y = {"type": "quantitative", "title": title, "scale": {"zero": False}}
+    y = {"type": "quantitative", "title": "Pearson's r with ratings", "scale": {"zero": False}}
     area = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     line = {"x": x, "y": {**y, "field": "r"}}
     best = {"x": {"datum": 1 - math.exp(-fit.value), "type": "quantitative"}}

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import OptionError, ReadError, require, unknown
+from dsteval.errors import ReadError, require, require_known
 from dsteval.metrics import parse
 from dsteval.outcomes.table import Array
 from dsteval.rating.fitting import LambdaFit, fit_lambda
 from dsteval.rating.pairs import RatedPairs, bounds, paired, unit_resamples
-from dsteval.rating.ratings import Ratings
+from dsteval.rating.ratings import Ratings, Study
 from dsteval.results.result import Result, or_none
 from dsteval.stats.agreement import COEFFICIENTS, steiger, williams
 from dsteval.stats.intervals import Intervals
@@ -57,7 +56,7 @@ class CoefficientDifference:
 
 
 @dataclass(frozen=True)
-class Correlations:
+class Correlations(Study):
     """What ``correlate`` returns."""
 
     coefficient: str
@@ -70,10 +69,6 @@ class Correlations:
     pairs: tuple[CoefficientDifference, ...]
     best_lambda: LambdaFit | None = None
     notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The correlations as they stand in the JSON."""
-        return {**asdict(self), "best_lambda": self.best_lambda and self.best_lambda.to_dict()}
 
 
 def correlate(
@@ -97,8 +92,7 @@ def correlate(
 
     Raises OptionError for unknown words and ReadError for ratings of items that the result lacks.
     """
-    if coefficient not in COEFFICIENTS:
-        raise OptionError(unknown("value of --coefficient", coefficient, list(COEFFICIENTS)))
+    require_known("value of --coefficient", coefficient, COEFFICIENTS)
     rated = ratings.of(result.dialogues)
     place = {canonical_id(dialogue): number for number, dialogue in enumerate(result.dialogues)}
     rows = np.array([place[canonical_id(item)] for item in rated.items])
@@ -175,11 +169,12 @@ class _Correlator:
         drawn = sign_a * self.drawn[a] - sign_b * self.drawn[b] if alike else np.zeros(0)
         low, high, _ = bounds(drawn, self.intervals)
         why = self._no_test(r_a, r_b, r_ab)
-        t = p = z = p_steiger = None
+        tests = [math.nan] * 4
         if not why:
-            t, p = map(or_none, williams(r_a, r_b, r_ab, int(both.sum())))
-            z, p_steiger = map(or_none, steiger(r_a, r_b, r_ab, int(both.sum())))
-            why = "" if p is not None else "the two are alike in every conversation, or too few conversations"
+            tests = [*williams(r_a, r_b, r_ab, int(both.sum())), *steiger(r_a, r_b, r_ab, int(both.sum()))]
+            if math.isnan(tests[1]):
+                why = "the two are alike in every conversation, or too few conversations"
+        t, p, z, p_steiger = map(or_none, tests)
         return CoefficientDifference(a, b, or_none(r_a - r_b), low, high, or_none(r_ab), t, p, z, p_steiger, why)
 
     def _no_test(self, *coefficients: float) -> str:

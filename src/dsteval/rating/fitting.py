@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, TypedDict
+from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from dsteval.metrics.base import Metric
 from dsteval.metrics.counting import Counts
 from dsteval.outcomes.table import Array
 from dsteval.rating.pairs import RatedPairs, Resample, bounds, resamples
-from dsteval.results.result import finite, or_none
+from dsteval.rating.ratings import Study
+from dsteval.results.result import or_none
 from dsteval.stats.agreement import pearson
 from dsteval.stats.intervals import Intervals
 
@@ -41,9 +42,10 @@ def scores(metric: Metric, counts: Counts, numbers: Sequence[float] | Array) -> 
 def correlations(curves: Array, weight: Array, first: Array, second: Array) -> Array:
     """Pearson's r of each curve [L, U] with ratings, for each row of weights [R, U]: [R, L], NaN if undefined.
 
-    ``first`` and ``second`` are the sums of ratings and of their squares per unit, weighted as ``weight``. Both
-    sides should be centred near 0, or rounding shows.
+    ``first`` and ``second`` are the sums of ratings and of their squares per unit, weighted as ``weight``. Ratings
+    should be centred near 0, as the curves are here, or rounding shows.
     """
+    curves = curves - curves.mean(axis=1, keepdims=True)
     size = weight.sum(axis=1, keepdims=True)
     sum_x, sum_y = weight @ curves.T, first.sum(axis=1, keepdims=True)
     both = size * (first @ curves.T) - sum_x * sum_y
@@ -56,10 +58,8 @@ def correlations(curves: Array, weight: Array, first: Array, second: Array) -> A
 
 def best(curves: Array, drawn: Resample) -> Array:
     """The place of the curve with the largest r in each resample; -1 where r is undefined for all."""
-    centred = curves - curves.mean(axis=1, keepdims=True)
-    r = correlations(centred, *drawn)
-    none = np.isnan(r).all(axis=1)
-    return np.where(none, -1, np.argmax(np.where(np.isnan(r), -2.0, r), axis=1))
+    r = correlations(curves, *drawn)
+    return np.where(np.isnan(r).all(axis=1), -1, np.argmax(np.where(np.isnan(r), -2.0, r), axis=1))
 
 
 _Number = float | None
@@ -67,7 +67,7 @@ CurvePoint = TypedDict("CurvePoint", {"lambda": float, "r": _Number, "low": _Num
 
 
 @dataclass(frozen=True)
-class LambdaFit:
+class LambdaFit(Study):
     """What ``fit_lambda`` returns.
 
     ``value`` is the lambda with the largest r, ``low`` and ``high`` its interval, None without one. Of the
@@ -90,11 +90,6 @@ class LambdaFit:
     held_out: float | None
     r_zero: float | None
     r_half: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fit as JSON has it, with infinity as the text ``inf``."""
-        document: dict[str, Any] = finite(asdict(self))
-        return document
 
 
 def fit_lambda(
@@ -203,8 +198,7 @@ def _cross_validated(
 
 def _curve(metric: Metric, counts: Counts, pairs: RatedPairs, intervals: Intervals) -> Iterator[CurvePoint]:
     curves = scores(metric, counts, SHOWN)
-    centred = curves - curves.mean(axis=1, keepdims=True)
-    blocks = (correlations(centred, *block) for block in resamples(pairs.centred(), intervals))
+    blocks = (correlations(curves, *block) for block in resamples(pairs.centred(), intervals))
     drawn = np.concatenate([np.zeros((0, len(SHOWN))), *blocks])
     for number, curve, values in zip(SHOWN, curves, drawn.T, strict=True):
         low, high, _ = bounds(values, intervals)

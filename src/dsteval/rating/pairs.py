@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import require_known
 from dsteval.outcomes.table import Array
 from dsteval.rating.ratings import Ratings
 from dsteval.results.result import or_none
@@ -62,8 +62,7 @@ def paired(ratings: Ratings, against: str = "mean", group: Sequence[str] | None 
 
     Raises OptionError for an unknown word.
     """
-    if against not in AGAINST:
-        raise OptionError(unknown("value of --against", against, list(AGAINST)))
+    require_known("value of --against", against, AGAINST)
     values = ratings.values
     each = np.arange(len(values))
     places = {name: number for number, name in enumerate(dict.fromkeys(group or ()))}

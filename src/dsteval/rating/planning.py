@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from dsteval.metrics.counting import Counts
 from dsteval.outcomes.table import Array
 from dsteval.rating.fitting import best, lambdas, outer_ends, scores
 from dsteval.rating.pairs import Resample
-from dsteval.results.result import finite
+from dsteval.rating.ratings import Study
 from dsteval.stats.agreement import pearson, williams
-from dsteval.stats.bootstrap import rows_at_once
+from dsteval.stats.bootstrap import blocks
 from dsteval.stats.power import check_share
 
 SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600)
@@ -63,7 +62,7 @@ class MetricNeed:
 
 
 @dataclass(frozen=True)
-class MetricPlan:
+class MetricPlan(Study):
     """What ``plan_metrics`` returns."""
 
     r1: float
@@ -75,10 +74,6 @@ class MetricPlan:
     wanted: float
     repetitions: int
     needs: tuple[MetricNeed, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as it stands in the JSON."""
-        return asdict(self)
 
 
 def plan_metrics(
@@ -180,7 +175,7 @@ class LambdaNeed:
 
 
 @dataclass(frozen=True)
-class LambdaPlan:
+class LambdaPlan(Study):
     """What ``plan_lambda`` returns: a row for each number of conversations tried, and the first that is within
     ``factor`` for each number of raters, None where none is.
     """
@@ -191,11 +186,6 @@ class LambdaPlan:
     repetitions: int
     rows: tuple[LambdaNeed, ...]
     needed: dict[int, int | None]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON has it, with infinity as the text ``inf``."""
-        document: dict[str, Any] = finite(asdict(self))
-        return {**document, "needed": {str(raters): size for raters, size in self.needed.items()}}
 
 
 def plan_lambda(
@@ -217,7 +207,10 @@ def plan_lambda(
     require(0 < true < math.inf, "--true-lambda", "a number above 0", true)
     require(factor > 1, "--factor", "more than 1", factor)
     crowd, numbers = crowd or Crowd(), lambdas()
-    _check_crowd(crowd)
+    require(0 <= crowd.share <= 1, "--share", "a share from 0 to 1", crowd.share)
+    require(abs(crowd.slope) < math.inf, "--slope", "a number", abs(crowd.slope))
+    require(0 <= crowd.noise < math.inf, "--noise", "a number, 0 or more", crowd.noise)
+    require(0 <= crowd.bias < math.inf, "--bias", "a number, 0 or more", crowd.bias)
     curves, true_curve = scores(metric, counts, numbers), scores(metric, counts, [true])[0]
     flat = np.nanmax(true_curve) - np.nanmin(true_curve) < 1e-12  # no rating can correlate with it
     found = f"{true_curve[0]:.3g} in each of {len(true_curve)}"
@@ -240,13 +233,6 @@ def plan_lambda(
     return LambdaPlan(true, factor, crowd, repetitions, tuple(rows), needed)
 
 
-def _check_crowd(crowd: Crowd) -> None:
-    require(0 <= crowd.share <= 1, "--share", "a share from 0 to 1", crowd.share)
-    require(abs(crowd.slope) < math.inf, "--slope", "a number", abs(crowd.slope))
-    require(0 <= crowd.noise < math.inf, "--noise", "a number, 0 or more", crowd.noise)
-    require(0 <= crowd.bias < math.inf, "--bias", "a number, 0 or more", crowd.bias)
-
-
 def _need(size: int, raters: int, numbers: Array, places: Array, r: Sequence[float]) -> LambdaNeed:
     if not (places >= 0).any():
         return LambdaNeed(size, raters, 0.0, math.inf, 0, 0, math.nan, math.inf)
@@ -264,10 +250,9 @@ def _studies(
 
     A conversation drawn twice is rated twice, and counts where it came from.
     """
-    at_once = rows_at_once(len(true))
-    for start in range(0, repetitions, at_once):
+    for block in blocks(repetitions, len(true)):
         rows, r = [], []
-        for _ in range(min(at_once, repetitions - start)):
+        for _ in block:
             drawn = random.integers(0, len(true), size)
             mean = simulated(true[drawn], raters, crowd, random).mean(axis=1)
             mean -= mean.mean()

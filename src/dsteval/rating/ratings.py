@@ -6,9 +6,9 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -17,6 +17,7 @@ from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, Problems, ReadError, first_few, require
 from dsteval.outcomes.table import Array
 from dsteval.readers import Source
+from dsteval.results.result import finite
 
 
 class Rating(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -29,6 +30,16 @@ class Rating(msgspec.Struct, frozen=True, omit_defaults=True):
     comment: str = ""
 
 
+@dataclass(frozen=True)
+class Study:
+    """What a study of ratings returns: its fields are its JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The study as JSON has it, with infinity as the text ``inf``."""
+        document: dict[str, Any] = finite(asdict(self))
+        return document
+
+
 class Scale(NamedTuple):
     """The least and the largest rating that may be given."""
 
@@ -39,31 +50,23 @@ class Scale(NamedTuple):
         return f"{self.low:g}..{self.high:g}"
 
 
-class Missing(NamedTuple):
-    """A row without a rating."""
-
-    item: str
-    rater: str
-
-
 def parse_scale(text: str) -> Scale:
     """The scale that a text like ``0..1`` names. Raises OptionError for another text.
 
     >>> parse_scale("1..5")
     Scale(low=1.0, high=5.0)
     """
-    low, dots, high = text.partition("..")
+    low, _, high = text.partition("..")
     try:
         scale = Scale(float(low), float(high))
     except ValueError:
-        dots = ""
-    possible = dots and -math.inf < scale.low < scale.high < math.inf
-    require(possible, "scale", "LOW..HIGH, such as 0..1 or 1..5", repr(text))
+        scale = Scale(math.nan, math.nan)
+    require(-math.inf < scale.low < scale.high < math.inf, "scale", "LOW..HIGH, such as 0..1 or 1..5", repr(text))
     return scale
 
 
-def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[Rating], list[Missing]]:
-    """The ratings of a file, CSV (comma or semicolon) or JSON Lines, and the rows whose rating is empty.
+def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[Rating], list[Rating]]:
+    """The ratings of a file, CSV (comma or semicolon) or JSON Lines, and the rows whose rating is empty (NaN).
 
     ``rater`` is who rated where the rows do not say. Raises ReadError for what is no rating, for one outside
     ``scale`` or outside the scale that its row names, all of them counted.
@@ -80,9 +83,9 @@ def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[R
                 "", None, line=f"line {line}", expected=error.expected, found=error.found, remedy=error.remedy
             )
     problems.check(len(found), "rows")
-    if not found:
-        raise ReadError(where=source.name, expected="rows with a rating", found="none")
-    return [one for one in found if isinstance(one, Rating)], [one for one in found if isinstance(one, Missing)]
+    require(found, source.name, "rows with a rating", "none", ReadError)
+    empty = [row for row in found if math.isnan(row.rating)]
+    return [row for row in found if not math.isnan(row.rating)], empty
 
 
 _Row = Mapping[str, object]
@@ -104,9 +107,8 @@ def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
     # Utterances have line breaks inside quotes, so that lines are those of the reader.
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
     for column in ("item", "rating"):
-        if column not in (reader.fieldnames or []):
-            where = f"{name}, line 1"
-            raise ReadError(where=where, expected="a heading with item and rating", found=f"no {column}")
+        there = column in (reader.fieldnames or [])
+        require(there, f"{name}, line 1", "a heading with item and rating", f"no {column}", ReadError)
     try:
         for row in reader:
             yield reader.line_num, row
@@ -115,8 +117,8 @@ def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
         raise ReadError(where=where, expected="CSV", found=str(error)) from None
 
 
-def _rating(row: _Row, rater: str, scale: Scale | None) -> Rating | Missing:
-    """What a row says. Raises ReadError where it is no rating."""
+def _rating(row: _Row, rater: str, scale: Scale | None) -> Rating:
+    """What a row says, NaN where it has no rating. Raises ReadError for what is none."""
     item, who, given, row_scale, comment = (
         str("" if row.get(key) is None else row[key]).strip()
         for key in ("item", "rater", "rating", "scale", "comment")
@@ -127,7 +129,7 @@ def _rating(row: _Row, rater: str, scale: Scale | None) -> Rating | Missing:
         found = f"no {'rater' if item else 'item'}"
         raise ReadError(expected="an item and a rater", found=found, remedy=remedy)
     if not given:
-        return Missing(item, who)
+        return Rating(item, who, math.nan)
     given = {"True": "1", "False": "0"}.get(given, given)  # JSON's true and false
     try:
         value = float(given.replace(",", "."))
@@ -148,20 +150,17 @@ def combined(ratings: Iterable[Rating]) -> tuple[list[Rating], int]:
     Raises ReadError where a rater gave one item two ratings, or where ratings are on several scales.
     """
     kept: dict[tuple[str, str], Rating] = {}
-    problems, repeated = Problems("ratings"), 0
-    for one in ratings:
-        key = (canonical_id(one.item), one.rater)
-        first = kept.setdefault(key, one)
-        repeated += first is not one
-        if first is not one and first.rating != one.rating:
+    problems, given = Problems("ratings"), list(ratings)
+    for one in given:
+        first = kept.setdefault((canonical_id(one.item), one.rater), one)
+        if first.rating != one.rating:
             line, found = f"item {one.item!r}, rater {one.rater!r}", f"{first.rating:g} and {one.rating:g}"
             remedy = "Take out the wrong one; nothing was changed."
             problems.add("", None, line=line, expected="one rating", found=found, remedy=remedy)
     problems.check(len(kept), "ratings")
     scales = sorted({one.scale for one in kept.values()} - {""})
-    if len(scales) > 1:
-        raise ReadError(where="ratings", expected="one scale", found=", ".join(scales))
-    return list(kept.values()), repeated
+    require(len(scales) < 2, "ratings", "one scale", ", ".join(scales), ReadError)
+    return list(kept.values()), len(given) - len(kept)
 
 
 def written(ratings: Sequence[Rating], path: str) -> bytes:

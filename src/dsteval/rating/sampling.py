@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from dsteval.dialogue import Dialogue, canonical_id
-from dsteval.errors import AlignmentError, OptionError, ReadError, first_few, require, unknown
+from dsteval.errors import AlignmentError, ReadError, first_few, require, require_known
 from dsteval.pipeline.run import Run
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
@@ -61,9 +61,8 @@ def pool(name: str, pred: Source, ref: Source | None, run: Run) -> Pool:
     if (why := jga.unavailable_reason(outcomes)) is not None:
         raise ReadError(where=name, expected="turns that are right or wrong", found=why)
     turns, right = jga.count(outcomes)[:, :2].T
-    return Pool(
-        name, dialogues, dict(zip(map(canonical_id, outcomes.dialogues), (turns - right).tolist(), strict=True))
-    )
+    wrong = zip(map(canonical_id, outcomes.dialogues), (turns - right).tolist(), strict=True)
+    return Pool(name, dialogues, dict(wrong))
 
 
 def draw(
@@ -79,33 +78,30 @@ def draw(
     cover the same.
     """
     for by in strata:
-        if by not in STRATA:
-            raise OptionError(unknown("value of --by", by, list(STRATA)))
-    first = pools[0]
+        require_known("value of --by", by, STRATA)
+    first, *others = pools
     names = list(first.dialogues)
-    for other in pools[1:]:
-        if apart := set(names) ^ set(other.dialogues):
-            found = f"{len(apart)} that one lacks ({first_few(sorted(apart))})"
-            where = f"{first.system}, {other.system}"
-            raise AlignmentError(where=where, expected="the same dialogues", found=found)
+    for other in others:
+        apart = sorted(set(names) ^ set(other.dialogues))
+        where, found = f"{first.system}, {other.system}", f"{len(apart)} that one lacks ({first_few(apart)})"
+        require(not apart, where, "the same dialogues", found, AlignmentError)
     require(1 <= size <= len(names), "--size", f"1 to {len(names)}, the dialogues there are", size)
     random = np.random.PCG64(seed)
-    by_stratum: dict[str, list[str]] = {}
+    grouped: dict[str, list[str]] = {}
     for name in names:
-        by_stratum.setdefault(", ".join(_stratum(pools, name, by) for by in strata), []).append(name)
-    by_stratum = dict(sorted(by_stratum.items()))
+        grouped.setdefault(", ".join(_stratum(pools, name, by) for by in strata), []).append(name)
+    by_stratum = dict(sorted(grouped.items()))
     shares = _shares({key: len(members) for key, members in by_stratum.items()}, size, random)
     chosen = {name for key, members in by_stratum.items() for name in _mixed(random, members)[: shares[key]]}
     pairs = [(one, one.dialogues[name]) for name in names if name in chosen for one in pools]
     if blind:
         pairs = _mixed(random, pairs)
     width = max(3, len(str(len(pairs))))
-    items, dialogues = [], []
+    items = []
     for number, (one, dialogue) in enumerate(pairs, start=1):
         plain = dialogue.id if len(pools) == 1 else f"{one.system}--{dialogue.id}"
-        item = SampleItem(f"item-{number:0{width}}" if blind else plain, one.system, dialogue.id)
-        items.append(item)
-        dialogues.append(msgspec.structs.replace(dialogue, id=item.item))
+        items.append(SampleItem(f"item-{number:0{width}}" if blind else plain, one.system, dialogue.id))
+    dialogues = [msgspec.structs.replace(pair[1], id=item.item) for pair, item in zip(pairs, items, strict=True)]
     return Sample(dialogues, items, {key: (len(members), shares[key]) for key, members in by_stratum.items()})
 
 
@@ -137,7 +133,6 @@ def read_key(path: str) -> dict[str, str]:
     """The dialogue of each item. Raises ReadError for a file that is no key."""
     source = Source.open(path)
     reader = csv.DictReader(source.text_lines())
-    if reader.fieldnames is None or not {"item", "dialogue"} <= set(reader.fieldnames):
-        where = f"{source.name}, line 1"
-        raise ReadError(where=where, expected="item, system and dialogue", found="another heading")
+    is_key = {"item", "dialogue"} <= set(reader.fieldnames or ())
+    require(is_key, f"{source.name}, line 1", "item, system and dialogue", "another heading", ReadError)
     return {canonical_id(row["item"]): canonical_id(row["dialogue"]) for row in reader}

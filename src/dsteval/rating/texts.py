@@ -50,19 +50,17 @@ def check(dialogue: Dialogue) -> None:
             found = "updates" if dialogue.updates else "a slot twice"
             raise ReadError(where=where, expected="whole states with each slot once", found=found)
         for text in (turn.system or "", turn.user or ""):
-            odd = next((line for line in text.splitlines()[1:] if _KEYWORD.match(line)), None)
-            if odd is not None:
-                expected = "utterances without lines that the format takes for its own"
-                raise ReadError(where=where, expected=expected, found=repr(odd[:40]))
+            keywords = [repr(line[:40]) for line in text.splitlines()[1:] if _KEYWORD.match(line)]
+            expected = "utterances without lines that the format takes for its own"
+            require(not keywords, where, expected, "".join(keywords[:1]), ReadError)
 
 
 def check_sides(dialogue: Dialogue) -> None:
     """Raise ReadError for a turn of which a rater would not see both states."""
     for turn in dialogue.turns:
-        if turn.ref is None or turn.pred is None:
-            where = f"dialogue {dialogue.id!r}, turn {turn.number}"
-            expected = "a reference and a predicted state, which the text shows"
-            raise ReadError(where=where, expected=expected, found="one side or none")
+        where = f"dialogue {dialogue.id!r}, turn {turn.number}"
+        expected = "a reference and a predicted state, which the text shows"
+        require(None not in (turn.ref, turn.pred), where, expected, "one side or none", ReadError)
 
 
 def nested(items: Items) -> dict[str, Any]:
@@ -71,9 +69,8 @@ def nested(items: Items) -> dict[str, Any]:
     for slot, value in items:
         domain, hyphen, name = slot.partition("-")
         inner = found.setdefault(domain, {}) if hyphen else found
-        if not isinstance(inner, dict) or (not hyphen and slot in found):
-            expected = "slots that are not also a domain"
-            raise ReadError(where=f"slot {slot!r}", expected=expected, found=repr(domain))
+        possible = isinstance(inner, dict) and (hyphen or slot not in found)
+        require(possible, f"slot {slot!r}", "slots that are not also a domain", repr(domain), ReadError)
         inner[name or slot] = list(value) if isinstance(value, tuple) else value
     return found
 

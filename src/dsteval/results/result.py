@@ -282,7 +282,7 @@ def or_none(number: float) -> float | None:
 def finite(value: Any) -> Any:
     """A value as JSON can have it: infinity, at any depth, is the text ``inf``."""
     if isinstance(value, dict):
-        return {key: finite(inner) for key, inner in value.items()}
+        return {str(key): finite(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return list(map(finite, value))
     return "inf" if isinstance(value, float) and math.isinf(value) else value

@@ -131,9 +131,8 @@ def _student(t: float, freedom: int) -> float:
     angle = math.atan2(t, math.sqrt(freedom))
     cosine = math.cos(angle)
     odd = freedom % 2
-    term, total = (cosine, cosine) if odd else (1.0, 1.0)
-    if freedom == 1:
-        total = 0.0
+    term = cosine if odd else 1.0
+    total = 0.0 if freedom == 1 else term
     for number in range(2 if odd else 1, freedom - 1, 2):
         term *= number / (number + 1) * cosine**2
         total += term

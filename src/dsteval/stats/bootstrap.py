@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import compress
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from dsteval.errors import OptionError
+from dsteval.errors import require
 from dsteval.metrics.counting import Counts, total
 from dsteval.outcomes.table import Array
 
@@ -36,20 +36,18 @@ class Interval(NamedTuple):
     kind than asked for.
     """
 
-    low: float
-    high: float
-    error: float
-    resamples_used: int
-    dropped: int
+    low: float = math.nan
+    high: float = math.nan
+    error: float = math.nan
+    resamples_used: int = 0
+    dropped: int = 0
     note: str = ""
 
 
 def check_options(*, level: float | None = None, resamples: int | None = None) -> None:
     """Raise OptionError unless 0 < level < 1 and resamples >= 100."""
-    if level is not None and not 0 < level < 1:
-        raise OptionError(where="--ci", expected="a level between 0 and 1, such as 0.95", found=str(level))
-    if resamples is not None and resamples < _FEWEST:
-        raise OptionError(where="--resamples", expected=f"{_FEWEST} or more", found=str(resamples))
+    require(level is None or 0 < level < 1, "--ci", "a level between 0 and 1, such as 0.95", level)
+    require(resamples is None or resamples >= _FEWEST, "--resamples", f"{_FEWEST} or more", resamples)
 
 
 def too_few(dialogues: int) -> str:
@@ -61,9 +59,10 @@ def too_few(dialogues: int) -> str:
     return "" if dialogues >= 2 else f"an interval needs 2 dialogues or more, found {dialogues}"
 
 
-def rows_at_once(width: int, cells: int = CELLS) -> int:
-    """How many rows of a width keep within a number of cells, at least one."""
-    return max(1, cells // max(1, width))
+def blocks(rows: int, width: int, cells: int = CELLS) -> Iterator[range]:
+    """Rows of a width in blocks that keep within a number of cells, or of one row."""
+    most = max(1, cells // max(1, width))
+    return (range(rows)[start : start + most] for start in range(0, rows, most))
 
 
 def draws(dialogues: int, resamples: int, seed: int, cells: int = CELLS) -> Iterator[Array]:
@@ -81,19 +80,18 @@ def draws(dialogues: int, resamples: int, seed: int, cells: int = CELLS) -> Iter
         raise ValueError("there is no dialogue to draw")
     bits = np.random.PCG64(seed)
     words = (dialogues + 1) // 2  # two dialogues from each 64 bits; a row starts at a new word
-    rows_left = resamples
-    while rows_left > 0:
-        rows = min(rows_left, rows_at_once(dialogues, cells))
+    for rows in map(len, blocks(resamples, dialogues, cells)):
         raw = bits.random_raw(rows * words).reshape(rows, words)
         halves = np.concatenate([raw >> np.uint64(32), raw & np.uint64(0xFFFFFFFF)], axis=1)[:, :dialogues]
         drawn = ((halves * np.uint64(dialogues)) >> np.uint64(32)).astype(np.int64)
         drawn += np.arange(rows)[:, None] * dialogues
         yield np.bincount(drawn.ravel(), minlength=rows * dialogues).reshape(rows, dialogues)
-        rows_left -= rows
 
 
 def _fits(counts: Counts) -> bool:
-    """Whether floats hold every sum of so many integers exactly."""
+    """Whether these are integers of which floats hold every sum exactly."""
+    if counts.dtype.kind == "f":
+        return False
     return max(int(counts.max(initial=0)), -int(counts.min(initial=0))) * len(counts) < 2**53
 
 
@@ -103,14 +101,10 @@ def product(block: Array, counts: Counts) -> Array:
     Exact, and integers, for counts that are integers: floats hold them up to 2^53, and where a sum could be
     larger, integers are multiplied (slowly).
     """
-    if counts.dtype.kind == "f":
-        sums: Array = np.asarray(block, dtype=float) @ counts
-        return sums
-    if not _fits(counts):
-        sums = block.astype(np.int64) @ counts.astype(np.int64)
-        return sums
-    sums = (np.asarray(block, dtype=float) @ counts.astype(float)).astype(np.int64)
-    return sums
+    floats = counts.dtype.kind == "f"
+    kind = float if floats or _fits(counts) else np.int64
+    sums: Array = block.astype(kind, copy=False) @ counts.astype(kind, copy=False)
+    return sums if floats else sums.astype(np.int64)
 
 
 def resampled(counts: Sequence[Counts], dialogues: int, resamples: int, seed: int) -> list[Array]:
@@ -126,36 +120,27 @@ def resampled(counts: Sequence[Counts], dialogues: int, resamples: int, seed: in
     check_options(resamples=resamples)
     # Integers that floats hold exactly are multiplied side by side, at once. The rest goes by itself, so that the
     # last bit of a sum does not depend on what else is counted.
-    exact = [one.dtype.kind != "f" and _fits(one) for one in counts]
-    wide = [one.astype(float) for one, fits in zip(counts, exact, strict=True) if fits]
-    joined = np.concatenate(wide, axis=1) if wide else np.zeros((dialogues, 0))
-    edges = np.cumsum([0, *(one.shape[1] for one in wide)])
-    sums = np.zeros((resamples, joined.shape[1]))
-    parts: list[list[Array]] = [[] for _ in counts]
-    row = 0
-    for weights in _weights(dialogues, resamples, seed):
-        np.matmul(weights, joined, out=sums[row : row + len(weights)])
-        row += len(weights)
-        for own, fits, part in zip(counts, exact, parts, strict=True):
-            if not fits:
-                part.append(product(weights, own))
-    apart = iter([sums[:, start:end].astype(np.int64) for start, end in pairwise(edges.tolist())])
-    return [next(apart) if fits else np.concatenate(part) for fits, part in zip(exact, parts, strict=True)]
+    exact = list(map(_fits, counts))
+    joined = np.concatenate([np.zeros((dialogues, 0)), *compress(counts, exact)], axis=1)
+    alone = [one for one, fits in zip(counts, exact, strict=True) if not fits]
+    drawn = (_kept if dialogues * resamples <= CELLS else _weights)(dialogues, resamples, seed)
+    sums = [[weights @ joined, *(product(weights, one) for one in alone)] for weights in drawn]
+    side_by_side, *others = map(np.concatenate, zip(*sums, strict=True))
+    edges = np.cumsum([one.shape[1] for one in compress(counts, exact)])[:-1]
+    apart = iter([part.astype(np.int64) for part in np.split(side_by_side, edges, axis=1)])
+    rest = iter(others)
+    return [next(apart if fits else rest) for fits in exact]
 
 
-_KEPT = 2**21
-
-
-def _weights(dialogues: int, resamples: int, seed: int) -> Iterable[Array]:
-    """The draws as floats, kept for the next call where they are few: slices ask for the same ones again."""
-    if dialogues * resamples <= _KEPT:
-        return _kept(dialogues, resamples, seed)
+def _weights(dialogues: int, resamples: int, seed: int) -> Iterator[Array]:
+    """The draws as floats."""
     return (block.astype(float) for block in draws(dialogues, resamples, seed))
 
 
 @lru_cache(maxsize=2)
 def _kept(dialogues: int, resamples: int, seed: int) -> tuple[Array, ...]:
-    return tuple(block.astype(float) for block in draws(dialogues, resamples, seed))
+    """The same, kept for the next call: slices ask for the same ones again."""
+    return tuple(_weights(dialogues, resamples, seed))
 
 
 def jackknife(counts: Counts, value: Value) -> Array:
@@ -163,13 +148,9 @@ def jackknife(counts: Counts, value: Value) -> Array:
     return value(total(counts) - counts)
 
 
-def _without(note: str, dropped: int = 0) -> Interval:
-    return Interval(math.nan, math.nan, math.nan, 0, dropped, note)
-
-
-def _between(values: Array, shares: Sequence[float], dropped: int, note: str = "") -> Interval:
+def _between(values: Array, shares: Sequence[float], dropped: int) -> Interval:
     low, high = np.quantile(values, shares)
-    return Interval(float(low), float(high), float(np.std(values, ddof=1)), len(values), dropped, note)
+    return Interval(float(low), float(high), float(np.std(values, ddof=1)), len(values), dropped)
 
 
 def percentile(values: Array, level: float) -> Interval:
@@ -185,9 +166,10 @@ def percentile(values: Array, level: float) -> Interval:
     Reference: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
     """
     check_options(level=level)
-    defined, dropped = _defined(values)
+    defined = _defined(values)
+    dropped = len(values) - len(defined)
     if len(defined) < 2:
-        return _without("the metric is undefined in the resamples", dropped)
+        return Interval(dropped=dropped, note="the metric is undefined in the resamples")
     return _between(defined, [(1 - level) / 2, (1 + level) / 2], dropped)
 
 
@@ -203,13 +185,14 @@ def bca(values: Array, point: float, jackknife_values: Array, level: float) -> I
 
     Reference: Efron, Better bootstrap confidence intervals, JASA 82, 1987.
     """
-    check_options(level=level)
-    defined, dropped = _defined(values)
-    if len(defined) < 2 or math.isnan(point):
-        return _without("the metric is undefined" + ("" if math.isnan(point) else " in the resamples"), dropped)
+    plain = percentile(values, level)
+    defined = _defined(values)
+    if math.isnan(point):
+        return Interval(dropped=plain.dropped, note="the metric is undefined")
+    if len(defined) < 2:
+        return plain
     ties = np.abs(defined - point) <= TOLERANCE
     below = float(np.mean(np.where(ties, 0.5, defined < point)))
-    plain = percentile(values, level)
     if not 0 < below < 1:
         return plain._replace(note="percentile instead of BCa: all resamples lie on one side of the value")
     normal = NormalDist()
@@ -220,20 +203,17 @@ def bca(values: Array, point: float, jackknife_values: Array, level: float) -> I
         if acceleration * moved >= 1:
             return plain._replace(note="percentile instead of BCa: the acceleration is too large")
         shares.append(normal.cdf(bias + moved / (1 - acceleration * moved)))
-    return _between(defined, shares, dropped)
+    return _between(defined, shares, plain.dropped)
 
 
-def _defined(values: Array) -> tuple[Array, int]:
-    kept = values[~np.isnan(values)]
-    return kept, len(values) - len(kept)
+def _defined(values: Array) -> Array:
+    return values[~np.isnan(values)]
 
 
 def _acceleration(jackknife_values: Array) -> float:
-    left, _ = _defined(jackknife_values)
-    if not len(left):
-        return 0.0
-    away = left.mean() - left
-    largest = np.abs(away).max()
+    left = _defined(jackknife_values)
+    away = left.mean() - left if len(left) else left
+    largest = np.abs(away).max(initial=0)
     if largest <= _NOISE:
         return 0.0
     away = away / largest  # cubes of tiny numbers would vanish
@@ -255,7 +235,7 @@ def interval(counts: Counts, value: Value, sums: Array, level: float, method: st
     'an interval needs 2 dialogues or more, found 1'
     """
     if note := too_few(len(counts)):
-        return _without(note)
+        return Interval(note=note)
     if method == "percentile":
         return percentile(value(sums), level)
     return bca(value(sums), float(value(total(counts))), jackknife(counts, value), level)

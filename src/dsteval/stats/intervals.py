@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import require, require_known
 from dsteval.metrics import Counts, Metric
 from dsteval.outcomes.table import Array
 from dsteval.stats.bootstrap import METHODS, Interval, check_options, interval, resampled, too_few
@@ -30,10 +29,8 @@ class Intervals:
 
     def __post_init__(self) -> None:
         check_options(level=self.level, resamples=self.resamples)
-        if self.method not in METHODS:
-            raise OptionError(unknown("value of --interval", self.method, list(METHODS)))
-        if not 0 <= self.seed < 2**64:
-            raise OptionError(where="--seed", expected="a number from 0 to 2^64 - 1", found=str(self.seed))
+        require_known("value of --interval", self.method, METHODS)
+        require(0 <= self.seed < 2**64, "--seed", "a number from 0 to 2^64 - 1", self.seed)
 
     def signature(self) -> list[str]:
         """The settings as they stand in a score's signature."""
@@ -66,17 +63,15 @@ class Intervals:
         is asked for.
         """
         pairs = list(counted)
-        if self.level is None:
+        if self.level is None or not pairs:
             return [None] * len(pairs)
-        note = too_few(len(pairs[0][1])) if pairs else "nothing is counted"
-        if note:
-            return [Interval(math.nan, math.nan, math.nan, 0, 0, note)] * len(pairs)
+        if note := too_few(len(pairs[0][1])):
+            return [Interval(note=note)] * len(pairs)
+        level, method = self.level, self.method
         moved = in_drawing_order((counts for _, counts in pairs), dialogues)
         pairs = [(metric, moved[id(counts)]) for metric, counts in pairs]
         sums = self.sums([counts for _, counts in pairs])
-        return [
-            interval(counts, metric.value, sums[id(counts)], self.level, self.method) for metric, counts in pairs
-        ]
+        return [interval(counts, metric.value, sums[id(counts)], level, method) for metric, counts in pairs]
 
     def sums(self, counts: Sequence[Counts]) -> dict[int, Counts]:
         """Resampled sums by the id of the counts: metrics that share their counts are drawn once."""
@@ -91,7 +86,7 @@ def drawing_order(dialogues: Sequence[str]) -> Array:
     >>> drawing_order(["mul2", "MUL1.json", "mul3"]).tolist()
     [1, 0, 2]
     """
-    keys = [canonical_id(name) for name in dialogues]
+    keys = list(map(canonical_id, dialogues))
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
 
 

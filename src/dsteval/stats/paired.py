@@ -10,15 +10,7 @@ import numpy as np
 
 from dsteval.metrics.counting import Counts, total
 from dsteval.outcomes.table import Array
-from dsteval.stats.bootstrap import (
-    TOLERANCE,
-    Interval,
-    Value,
-    check_options,
-    percentile,
-    product,
-    rows_at_once,
-)
+from dsteval.stats.bootstrap import TOLERANCE, Interval, Value, blocks, check_options, percentile, product
 
 
 class Paired(NamedTuple):
@@ -72,11 +64,11 @@ def padded(counts_a: Counts, counts_b: Counts) -> tuple[Counts, Counts]:
     [[[1, 2]], [[3, 0]]]
     """
     width = max(counts_a.shape[-1], counts_b.shape[-1])
-    a, b = (
-        np.pad(counts, [(0, 0)] * (counts.ndim - 1) + [(0, width - counts.shape[-1])])
-        for counts in (counts_a, counts_b)
-    )
-    return a, b
+
+    def wide(counts: Counts) -> Counts:
+        return np.pad(counts, [(0, 0)] * (counts.ndim - 1) + [(0, width - counts.shape[-1])])
+
+    return wide(counts_a), wide(counts_b)
 
 
 def permutation(counts_a: Counts, counts_b: Counts, value: Value, resamples: int, seed: int) -> Permuted:
@@ -105,11 +97,8 @@ def permutation(counts_a: Counts, counts_b: Counts, value: Value, resamples: int
     if math.isnan(observed):
         return Permuted(observed, math.nan, 0, 0, exact)
     swaps = _all_swaps(len(change)) if exact else _random_swaps(len(change), resamples, seed)
-    parts = []
-    for block in swaps:
-        moved = product(block, change)
-        parts.append(value(sums_a + moved) - value(sums_b - moved))
-    differences = np.concatenate(parts)
+    moves = (product(block, change) for block in swaps)
+    differences = np.concatenate([value(sums_a + moved) - value(sums_b - moved) for moved in moves])
     used = differences[~np.isnan(differences)]
     reached = int((np.abs(used) >= abs(observed) - TOLERANCE).sum())
     p = reached / len(used) if exact else (1 + reached) / (1 + len(used))
@@ -118,19 +107,15 @@ def permutation(counts_a: Counts, counts_b: Counts, value: Value, resamples: int
 
 def _all_swaps(dialogues: int) -> Iterator[Array]:
     """Every choice of dialogues [rows, dialogues], as 0 and 1."""
-    rows = rows_at_once(dialogues)
-    for start in range(0, 2**dialogues, rows):
-        number = np.arange(start, min(start + rows, 2**dialogues))
-        yield (number[:, None] >> np.arange(dialogues)) & 1
+    for rows in blocks(2**dialogues, dialogues):
+        yield (np.array(rows)[:, None] >> np.arange(dialogues)) & 1
 
 
 def _random_swaps(dialogues: int, resamples: int, seed: int) -> Iterator[Array]:
     """Random halves of the dialogues [rows, dialogues]; a row is the same however large the blocks are."""
     bits, words = np.random.PCG64(seed), (dialogues + 63) // 64
-    rows = rows_at_once(dialogues)
-    for start in range(0, resamples, rows):
-        number = min(rows, resamples - start)
-        raw = bits.random_raw(number * words).astype("<u8").view(np.uint8).reshape(number, words * 8)
+    for rows in map(len, blocks(resamples, dialogues)):
+        raw = bits.random_raw(rows * words).astype("<u8").view(np.uint8).reshape(rows, words * 8)
         yield np.unpackbits(raw, axis=1, count=dialogues)
 
 
@@ -168,9 +153,5 @@ def mcnemar(only_a: int, only_b: int) -> float:
     if only_a < 0 or only_b < 0:
         raise ValueError(f"expected numbers of dialogues, found {only_a} and {only_b}")
     trials = only_a + only_b
-    ways, below = 1, 0
-    for wins in range(min(only_a, only_b) + 1):
-        below += ways
-        ways = ways * (trials - wins) // (wins + 1)
-    p: float = 2 * below / 2**trials
-    return min(1.0, p)
+    below = sum(math.comb(trials, wins) for wins in range(min(only_a, only_b) + 1))
+    return min(1.0, float(2 * below / 2**trials))

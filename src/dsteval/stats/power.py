@@ -54,8 +54,7 @@ def needed(sigma: float, difference: float, alpha: float = 0.05, power: float = 
     Reference: Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988, chapter 2.
     """
     factor = _factor(sigma, alpha, power)
-    if not 0 < difference < math.inf:
-        raise OptionError(where="difference", expected="a number above 0", found=str(difference))
+    require(0 < difference < math.inf, "difference", "a number above 0", difference)
     try:
         return max(2, math.ceil((factor * sigma / difference) ** 2))
     except OverflowError:
@@ -70,8 +69,7 @@ def detectable(sigma: float, dialogues: int, alpha: float = 0.05, power: float =
     0.01
     """
     factor = _factor(sigma, alpha, power)
-    if dialogues < 2:
-        raise OptionError(where="dialogues", expected="2 or more", found=str(dialogues))
+    require(dialogues >= 2, "dialogues", "2 or more", dialogues)
     return factor * sigma / math.sqrt(dialogues)
 
 
@@ -86,7 +84,5 @@ def _factor(sigma: float, alpha: float, power: float) -> float:
     check_share("power", power)
     if not 0 <= sigma < math.inf:
         raise ValueError(f"sigma: expected a number of 0 or more, found {sigma}")
-    if power <= alpha / 2:
-        raise OptionError(where="power", expected=f"more than alpha / 2 = {alpha / 2}", found=str(power))
-    normal = NormalDist()
-    return normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
+    require(power > alpha / 2, "power", f"more than alpha / 2 = {alpha / 2}", power)
+    return NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)

@@ -57,11 +57,11 @@ def wins(values: Array) -> Wins:
     used = values[:, ~np.isnan(values).any(axis=0)]
     number = used.shape[1]
     ranks = np.full((systems, systems), np.nan)
-    for system, own in enumerate(used if number else []):
-        above, alike = (used > own).sum(axis=0), (used == own).sum(axis=0)
-        for rank in range(systems):
-            taken = (above <= rank) & (rank < above + alike)
-            ranks[system, rank] = (taken / alike).sum() / number
+    rank = np.arange(systems)[:, None]
+    for system, values_of_one in enumerate(used if number else []):
+        above, alike = (used > values_of_one).sum(axis=0), (used == values_of_one).sum(axis=0)
+        taken = (above <= rank) & (rank < above + alike)
+        ranks[system] = (taken / alike).sum(axis=1) / number
     return Wins(ranks[:, 0] if systems else np.zeros(0), ranks, number, resamples - number)
 
 
@@ -150,7 +150,6 @@ def intervals_of_winner(sums: Sequence[Array]) -> list[Lead]:
         beaten = {b if value > 0 else a for (a, b), value in apart.items() if value}
         first = tuple(system for system in range(len(sums)) if system not in beaten)
         if leads and leads[-1].systems == first:
-            leads[-1] = leads[-1]._replace(high=high)
-        else:
-            leads.append(Lead(low, high, first))
+            low = leads.pop().low
+        leads.append(Lead(low, high, first))
     return leads

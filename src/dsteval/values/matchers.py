@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ def same_ref(before: PreparedValue | None, now: PreparedValue | None) -> bool:
     """
     if before == now or before is None or now is None:
         return before == now
-    if isinstance(before, str):
-        return not isinstance(now, str) and before in now
-    return now in before if isinstance(now, str) else not set(before).isdisjoint(now)
+    return not set(texts(before)).isdisjoint(texts(now))
 
 
 class Matcher:
@@ -57,8 +55,6 @@ class Matcher:
     a module of the tool's name, loaded only where it is asked.
     """
 
-    name = "exact"
-    about = "equal to an accepted value"
     needs = ""
     reflexive = True
     graded = False
@@ -66,15 +62,8 @@ class Matcher:
     def __init__(self, given: UserTables) -> None:
         self.categorical: Collection[str] = frozenset()
         self.variants = given.variants if self.needs == "variants" else {}
-        self._known: dict[tuple[str, PreparedValue, PreparedValue], float] = {}
-
-    def score(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
-        """How right a predicted value is, 0..1; each distinct question is answered once."""
-        key = (slot, ref, pred)
-        score = self._known.get(key)
-        if score is None:
-            score = self._known[key] = self.rule(slot, ref, pred)
-        return score
+        # How right a predicted value is, 0..1; each distinct question is answered once.
+        self.score: Callable[[str, PreparedValue, PreparedValue], float] = cache(self.rule)
 
     def right(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
         """Whether a predicted value is right: its score is 1."""
@@ -101,9 +90,6 @@ def _any(ref: PreparedValue, pred: PreparedValue, right: Callable[[str, str], bo
 class OverlapMatcher(Matcher):
     """ConvLab-3's unified evaluation: any guess that is any accepted value will do, so that hedging wins."""
 
-    name = "overlap"
-    about = "any of the guessed values is any of the accepted ones"
-
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where the two sets share a value."""
         return float(not set(texts(ref)).isdisjoint(texts(pred)))
@@ -111,9 +97,6 @@ class OverlapMatcher(Matcher):
 
 class MwzevalMatcher(Matcher):
     """mwzeval: fuzzywuzzy's partial_ratio above 95, a text that contains the other included."""
-
-    name = "mwzeval"
-    about = "partial_ratio above 95 (fuzzywuzzy's, with python-Levenshtein's matching blocks)"
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 above 95."""
@@ -125,8 +108,6 @@ class MwzevalMatcher(Matcher):
 class TrippyMatcher(Matcher):
     """TripPy: equal, or one of the variants that the label map lists for the reference."""
 
-    name = "trippy"
-    about = "equal, or a listed variant of the reference"
     needs = "variants"
 
     @cached_property
@@ -145,8 +126,6 @@ class TrippyMatcher(Matcher):
 class HidstMatcher(Matcher):
     """Hi-DST: containment either way, cleaned texts, times within a quarter of an hour, listed variants."""
 
-    name = "hidst"
-    about = "equal or contained after cleaning, times within 15 minutes, listed variants"
     needs = "variants"
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
@@ -169,8 +148,6 @@ class HidstMatcher(Matcher):
 class Dstc10Matcher(Matcher):
     """DSTC10: a slot holds a list; it is right where the F1 of the two lists is 1."""
 
-    name = "dstc10"
-    about = "F1 of the two lists of values, number words as digits"
     reflexive = False
     graded = True
 
@@ -187,9 +164,6 @@ class SgdExactMatcher(Matcher):
     A categorical slot takes the first of the reference's only.
     """
 
-    name = "sgd-exact"
-    about = "the first predicted value is one of the reference's, for categorical slots its first"
-
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where it is right, or, under the fuzzy rule, how near it is."""
         accepted, guesses = texts(ref), texts(pred)
@@ -205,10 +179,8 @@ class SgdExactMatcher(Matcher):
 
 
 class SgdFuzzyMatcher(SgdExactMatcher):
-    """SGD's own: slots that are not categorical score the similarity to the nearest value of the reference."""
+    """SGD's own: slots that are not categorical score token_sort_ratio to the nearest value of the reference."""
 
-    name = "sgd-fuzzy"
-    about = "token_sort_ratio to the nearest value of the reference; categorical slots: equal to its first"
     graded = True
 
     def near(self, ref: str, pred: str) -> float:
@@ -219,16 +191,13 @@ class SgdFuzzyMatcher(SgdExactMatcher):
 
 
 MATCHERS: dict[str, type[Matcher]] = {
-    matcher.name: matcher
-    for matcher in (
-        Matcher,
-        OverlapMatcher,
-        MwzevalMatcher,
-        TrippyMatcher,
-        HidstMatcher,
-        Dstc10Matcher,
-        SgdExactMatcher,
-        SgdFuzzyMatcher,
-    )
+    "exact": Matcher,
+    "overlap": OverlapMatcher,
+    "mwzeval": MwzevalMatcher,
+    "trippy": TrippyMatcher,
+    "hidst": HidstMatcher,
+    "dstc10": Dstc10Matcher,
+    "sgd-exact": SgdExactMatcher,
+    "sgd-fuzzy": SgdFuzzyMatcher,
 }
 """What ``match.rule`` of a protocol may name."""

@@ -98,8 +98,8 @@ def _from(module: str, function: str) -> Callable[[UserTables], Any]:
 
 def _typo_fix(version: str) -> Callable[[UserTables], Rewrite]:
     """IC-DST's corrections with the spellings of a version of MultiWOZ, if one is named."""
-    make = _from("typo_fix", "typo_fix")
-    return lambda given: partial(make(given), ontology=given.ontology, version=version)
+    rule = _from("typo_fix", "typo_fix")
+    return lambda given: partial(rule(given), ontology=given.ontology, version=version)
 
 
 NORMALISERS: dict[str, Callable[[UserTables], Rewrite]] = {

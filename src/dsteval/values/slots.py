@@ -63,9 +63,5 @@ def _of_mwzeval(name: str) -> str:
     return spelling(name)
 
 
-SPELLINGS: dict[str, Callable[[str], str]] = {
-    "canonical": canonical,
-    "as-written": str,
-    "mwzeval": _of_mwzeval,
-}
+SPELLINGS: dict[str, Callable[[str], str]] = {"canonical": canonical, "as-written": str, "mwzeval": _of_mwzeval}
 """What ``states.slots`` of a protocol may name."""

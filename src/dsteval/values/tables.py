@@ -32,13 +32,9 @@ def fitting(rules: Rules, slot: str, value: str) -> str | None:
     ('wednesday', '?', None)
     """
     for rule in rules:
-        if (
-            rule.get("slot", slot) == slot
-            and rule.get("slot_holds", "") in slot
-            and value in rule.get("values", (value,))
-        ):
-            result: str = rule["to"] if "to" in rule else rule["map"].get(value, value)
-            return result
+        of_slot = rule.get("slot", slot) == slot and rule.get("slot_holds", "") in slot
+        if of_slot and value in rule.get("values", (value,)):
+            return str(rule["to"] if "to" in rule else rule["map"].get(value, value))
     return None
 
 

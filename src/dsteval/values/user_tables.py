@@ -29,41 +29,30 @@ class UserTables:
     def __init__(self, protocol: str, variants: Table | None = None, ontology: Table | None = None) -> None:
         self.protocol = protocol
         self.hashes: dict[str, str] = {}
-        self._tables: dict[str, Any] = {}
-        for name, table, shape in (("variants", variants, _variants), ("ontology", ontology, _ontology)):
-            if table is not None:
-                self._tables[name] = self._read(name, table, shape)
+        given = (("variants", variants, _variants), ("ontology", ontology, _ontology))
+        self._tables = {name: self._read(name, table, shape) for name, table, shape in given if table is not None}
 
     @property
     def variants(self) -> dict[str, list[str]]:
         """Value -> its variants."""
-        variants: dict[str, list[str]] = self._needed("variants")
-        return variants
+        return self._needed("variants")
 
     @property
     def ontology(self) -> dict[str, frozenset[str]]:
         """Slot, in its canonical spelling -> the values it can have."""
-        ontology: dict[str, frozenset[str]] = self._needed("ontology")
-        return ontology
+        return self._needed("ontology")
 
-    def has(self, name: str) -> bool:
-        """Whether a table was given."""
-        return name in self._tables
-
-    def _needed(self, name: str) -> Any:
+    def _needed(self, name: str) -> dict[str, Any]:
         if name not in self._tables:
-            raise ProtocolError(
-                where=f"protocol {self.protocol}",
-                expected=f"{USER_TABLES[name]}, which it cannot do without",
-                found="none",
-                remedy=f"Give it with --{name} FILE.",
-            )
+            where, remedy = f"protocol {self.protocol}", f"Give it with --{name} FILE."
+            expected = f"{USER_TABLES[name]}, which it cannot do without"
+            raise ProtocolError(where=where, expected=expected, found="none", remedy=remedy)
         return self._tables[name]
 
-    def _read(self, name: str, table: Table, shape: Any) -> Any:
-        expected, value = USER_TABLES[name], table
-        where = f"--{name} {table}" if isinstance(table, str | PathLike) else f"--{name}"
+    def _read(self, name: str, table: Table, shape: Any) -> dict[str, Any]:
+        where, expected, value = f"--{name}", USER_TABLES[name], table
         if isinstance(table, str | PathLike):
+            where = f"--{name} {table}"
             try:
                 value = msgspec.json.decode(Path(table).read_bytes())
             except OSError as error:
@@ -73,7 +62,7 @@ class UserTables:
                 raise ReadError(where=where, expected=expected, found=f"no JSON: {error}") from None
         if not isinstance(value, Mapping):
             raise OptionError(where=where, expected=expected, found=type(value).__name__)
-        content = shape(value)
+        content: dict[str, Any] = shape(value)
         if not content:
             raise OptionError(where=where, expected=expected, found=f"an object of {', '.join(value)[:60]!r}")
         data = msgspec.json.encode({key: sorted(values) for key, values in content.items()}, order="sorted")
@@ -82,15 +71,14 @@ class UserTables:
 
 
 def _lists(value: object) -> dict[str, list[str]]:
-    """The members that are lists of texts; nothing where one is anything else."""
-    if not isinstance(value, Mapping):
+    """The members, lists of texts; nothing where one is anything else."""
+
+    def are_texts(member: object) -> bool:
+        return isinstance(member, list) and all(isinstance(text, str) for text in member)
+
+    if not isinstance(value, Mapping) or not all(map(are_texts, value.values())):
         return {}
-    lists = {
-        key: list(member)
-        for key, member in value.items()
-        if isinstance(member, list) and all(isinstance(text, str) for text in member)
-    }
-    return lists if len(lists) == len(value) else {}
+    return {key: list(member) for key, member in value.items()}
 
 
 def _variants(value: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -30,18 +30,14 @@ def clean(slot: str, value: str, predicted: bool) -> str:
     """
     name = bare(slot)
     if predicted:
-        value = _spelt(value)
+        spellings = table("fix_label")["general"] | table("fnctod")["general"]
+        value = spellings.get(value, value)
     value = _APART.sub(r"\1\2", _fixed(name, value))
     value = rewritten(table("simpletod")["last"], name, value)
     for wrong, right in table("fnctod")["whole"]:
         if value == wrong:
             value = right
     return value
-
-
-def _spelt(value: str) -> str:
-    rules = table("fnctod")["general"]
-    return str(rules[value] if value in rules else table("fix_label")["general"].get(value, value))
 
 
 def _fixed(name: str, value: str) -> str:

@@ -22,6 +22,7 @@ _SPELT = [
     ("-", " "),
 ]
 _DIGITS = frozenset("0123456789")
+_SPLIT_NUMBER = re.compile(r"(?<!\S)(\d+) (?=\d+(?!\S))")  # words of digits side by side
 
 
 @cache
@@ -49,7 +50,7 @@ def normalise(text: str) -> str:
     text = re.sub(r"\s'", " ", re.sub(r"'\s", " ", text))
     for wrong, right in table("trade_data")["words"]:
         text = f" {text} ".replace(f" {wrong} ", f" {right} ")[1:-1]
-    return " ".join(_joined(text.split()))
+    return _SPLIT_NUMBER.sub(r"\1", " ".join(text.split()))
 
 
 def _apart(text: str, mark: str) -> str:
@@ -67,16 +68,6 @@ def _apart(text: str, mark: str) -> str:
                 text = f"{text[: at + 1]} {text[at + 1 :]}"  # so "'so" becomes "' so"
         at = text.find(mark, at + 1)
     return text
-
-
-def _joined(words: list[str]) -> list[str]:
-    result: list[str] = []
-    for word in words:
-        if result and word.isdecimal() and result[-1].isdecimal():
-            result[-1] += word
-        else:
-            result.append(word)
-    return result
 
 
 def drops(texts: Sequence[str]) -> bool:

@@ -47,12 +47,9 @@ def typo_fix(slot: str, value: str, ontology: Ontology, version: str) -> str:
     if name not in rules["entities"]:
         return value
     if name not in ontology:
-        raise ProtocolError(
-            where=f"slot {name!r}",
-            expected="its values in the ontology",
-            found="no such slot there",
-            remedy="Names, places and foods are checked against the ontology: give the one of the data set.",
-        )
+        expected, found = "its values in the ontology", "no such slot there"
+        remedy = "Names, places and foods are checked against the ontology: give the one of the data set."
+        raise ProtocolError(where=f"slot {name!r}", expected=expected, found=found, remedy=remedy)
     return _known(value, ontology[name])
 
 
@@ -63,10 +60,7 @@ def _known(value: str, candidates: Collection[str]) -> str:
     rules = table("typo_fix")
     for prefix in rules["prefixes"]:
         value = value.removeprefix(prefix)
-    for suffix in rules["suffixes"]:
-        if value.endswith(suffix):
-            value = value.removesuffix(suffix)
-            break
+    value = value.removesuffix(next(filter(value.endswith, rules["suffixes"]), ""))
     forms = (prefix + value + suffix for prefix in ["", *rules["prefixes"]] for suffix in ["", *rules["suffixes"]])
     return next((form for form in forms if form in candidates), "")
 
