@@ -25,8 +25,6 @@ _SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv", ".md": "md", ".tex"
 def emit(
     tables: list[Table],
     document: Any,
-    form: str | None,
-    out: str | None,
     text: Callable[[Any], None] | None = None,
     remarks: Iterable[str] = (),
     compact: bool = False,
@@ -36,7 +34,7 @@ def emit(
     ``text`` prints the text form where that is more than tables. ``remarks`` go to stderr with CSV, which has no
     place for them; the other forms hold them. ``compact`` JSON goes into a file on few lines.
     """
-    form = form_of(form, out)
+    form, out = form_of(), click.get_current_context().meta.get("out")
     if form == "csv":
         for remark in remarks:
             click.echo(remark, err=True)
@@ -66,8 +64,9 @@ def _is_utf8(stream: TextIO | None) -> bool:
     return stream is not None and (stream.encoding or "").casefold().replace("-", "") == "utf8"
 
 
-def form_of(form: str | None, out: str | None) -> str:
+def form_of() -> str:
     """The form of the output, as asked for or by the suffix. Raises OptionError for a suffix that has none."""
+    form, out = map(click.get_current_context().meta.get, ("form", "out"))
     if form is not None or out is None:
         return form or "text"
     suffix = Path(out).suffix
@@ -79,6 +78,11 @@ def form_of(form: str | None, out: str | None) -> str:
             remedy="Or name the form with --as.",
         )
     return _SUFFIXES[suffix]
+
+
+def to_file() -> bool:
+    """Whether the output goes into a file."""
+    return click.get_current_context().meta.get("out") is not None
 
 
 def to_stdout(data: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import IO
@@ -24,9 +23,9 @@ def console(file: IO[str]) -> Console:
     return made() if file.isatty() else made(width=_WIDE, color_system=None)
 
 
-def show(tables: list[Table], file: IO[str] | None = None) -> None:
+def show(tables: list[Table], file: IO[str]) -> None:
     """Print tables; one that is too wide for the terminal is turned round."""
-    out = console(file or sys.stdout)
+    out = console(file)
     for table in tables:
         if table.title:
             out.print(Text(printable(table.title)), style="bold")
@@ -56,8 +55,8 @@ def _rich(table: Table) -> RichTable:
             head, *texts = _signed(name, cells)
             drawn.add_column(Text(head), overflow="fold")
         else:
-            justify: JustifyMethod = "right" if number in table.right else "left"
-            drawn.add_column(Text(printable(name)), justify=justify, overflow="fold")
+            side: JustifyMethod = "right" if number in table.right else "left"
+            drawn.add_column(Text(printable(name)), justify=side, overflow="fold")
             texts = [printable(text(cell)) for cell in cells]
         styles = ("bold" if is_bold(cell) else "" for cell in cells)
         columns.append(list(map(Text, texts, styles)))
