@@ -245,7 +245,6 @@ def say_unverified(text: str) -> None:
 def open_named(text: str) -> tuple[str | None, str]:
     """The name and the path of ``name=path``; a path that exists as written is a path."""
     name, equals, path = text.partition("=")
-    is_named = equals and name and "/" not in name
-    if not is_named or os.path.exists(text):  # noqa: PTH110 - Path.exists raises for a name that is too long
+    if not (equals and name) or "/" in name or os.path.exists(text):  # noqa: PTH110 - Path.exists raises for a name that is too long
         return None, text
     return name, path

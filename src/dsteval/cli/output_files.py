@@ -35,9 +35,8 @@ def emit(
     place for them; the other forms hold them. ``compact`` JSON goes into a file on few lines.
     """
     form, out = form_of(), click.get_current_context().meta.get("out")
-    if form == "csv":
-        for remark in remarks:
-            click.echo(remark, err=True)
+    for remark in remarks if form == "csv" else ():
+        click.echo(remark, err=True)
     if form == "text":
         from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
 
@@ -71,12 +70,8 @@ def form_of() -> str:
         return form or "text"
     suffix = Path(out).suffix
     if suffix not in _SUFFIXES:
-        raise OptionError(
-            where=f"--out {out}",
-            expected=f"a suffix of {', '.join(_SUFFIXES)}",
-            found=repr(suffix),
-            remedy="Or name the form with --as.",
-        )
+        expected, remedy = f"a suffix of {', '.join(_SUFFIXES)}", "Or name the form with --as."
+        raise OptionError(where=f"--out {out}", expected=expected, found=repr(suffix), remedy=remedy)
     return _SUFFIXES[suffix]
 
 
@@ -114,12 +109,9 @@ def replaced(out: str, option: str = "--out") -> Iterator[IO[bytes]]:
     """
     place = Path(os.path.realpath(out))
     try:
-        if place.exists() and not place.is_file():
-            with place.open("wb") as file:
-                yield file
-        else:
-            with replacing(place) as file:
-                yield file
+        special = place.exists() and not place.is_file()
+        with place.open("wb") if special else replacing(place) as file:
+            yield file
     except OSError as error:
         raise _unwritable(f"{option} {out}", error) from None
 

@@ -15,8 +15,8 @@ from dsteval.cli.output_files import form_of
 from dsteval.errors import require
 
 # The parameters, of any command, that may name what is read: dialogues, results and ratings, then all else.
-_DATA = ["files", "file", "source", "items", "other", "ref", "against", "rated", "key"]
-_TABLES = ["variants", "ontology", "schema", "train_schema", "slots", "protocol", "only"]
+_INPUTS = ["files", "file", "source", "items", "other", "ref", "against", "rated", "key"]
+_INPUTS += ["variants", "ontology", "schema", "train_schema", "slots", "protocol", "only"]
 
 
 def check_places(*outputs: str) -> None:
@@ -41,7 +41,7 @@ def check_inputs(*outputs: str) -> None:
     for label, place in _given(outputs):
         if not _there(place):
             continue  # what is not there yet is nobody's input
-        for other, text in _given([name for name in _DATA + _TABLES if name not in outputs]):
+        for other, text in _given([name for name in _INPUTS if name not in outputs]):
             read = any(_holds(path, place) for path in _paths(text))
             require(not read, f"{label} {place}", "another place", f"the input itself ({other} {text})")
 

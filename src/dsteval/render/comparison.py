@@ -61,15 +61,14 @@ def _bare(result: Result, told: Sequence[str]) -> Result:
 def _pairs(comparison: Comparison, everything: bool) -> Table:
     differences = comparison.differences
     pairs = {(one.a, one.b) for one in differences}
-    against = len(pairs) < math.comb(len(comparison.systems), 2)  # pairs with a saved result only: few
-    every = everything or against
+    few = len(pairs) < math.comb(len(comparison.systems), 2)  # those with a saved result only
     beaten = {(one.metric, one.worse) for one in differences}
-    shown = [one for one in differences if every or not {(one.metric, one.a), (one.metric, one.b)} <= beaten]
+    best = [one for one in differences if not {(one.metric, one.a), (one.metric, one.b)} <= beaten]
+    shown = list(differences) if everything or few else best
     p_of = partial(p_value, short=True)
     rows = [[one.metric, one.a, one.b, _points(one), p_of(one.p), p_of(one.p_holm)] for one in shown]
     notes = _notes(comparison, shown)
-    if len(shown) < len(differences):
-        more = len(differences) - len(shown)
+    if more := len(differences) - len(shown):
         notes.append(f"pairs without the best system: {more} more; csv and json list all")
     names = [one.name for one in fields(Difference)]
     tidy = Table(names, [[getattr(one, name) for name in names] for one in differences])

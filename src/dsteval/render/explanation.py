@@ -139,8 +139,7 @@ def _paired(one: Explanation, other: Explanation) -> Iterator[_PairedTurn]:
 def show_side_by_side(one: Explanation, other: Explanation, file: IO[str]) -> None:
     """Print two systems' explanations of one dialogue side by side, turn by turn."""
     out = console(file)
-    names = f"{_clean(one.system)} | {_clean(other.system)}"
-    head = f"  {names}  {_clean(one.protocol)}, {_clean(one.metric)}"
+    head = f"  {_clean(one.system)} | {_clean(other.system)}  {_clean(one.protocol)}, {_clean(one.metric)}"
     out.print(Text.assemble((_clean(one.dialogue), "bold"), head))
     for shown, turns, slots in _paired(one, other):
         out.print("")

@@ -30,7 +30,7 @@ def lambda_tables(ranking: LambdaRanking) -> list[Table]:
     leads = [["0 (JGA)", zero], *leaders, ["inf (TurnMatch)", infinity]]
     crossed: list[list[Cell]] = []
     for one in ranking.crossings:
-        points = ", ".join(f"{point:.4f}" for point in one.points) or "nowhere"
+        points = ", ".join(str(number(point, digits=4)) for point in one.points) or "nowhere"
         crossed.append([one.a, one.b, "one curve" if one.identical else points])
     return [
         Table(columns, curves, range(1, len(columns)), "FGA over lambda", notes),
@@ -40,7 +40,7 @@ def lambda_tables(ranking: LambdaRanking) -> list[Table]:
 
 
 def _end(value: float) -> str:
-    return {0: "0", math.inf: "inf"}.get(value) or f"{value:.4f}"
+    return {0: "0", math.inf: "inf"}.get(value) or str(number(value, digits=4))
 
 
 def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
@@ -55,8 +55,7 @@ def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
     rows.append(["leads", *firsts, "", ""])
     unit = f"{ranking.metric} in per cent" if scale == 100 else ranking.metric
     note = f"{unit} (rank); tau and changes against {ranking.base}; ties share a lead"
-    right = range(1, len(columns) - 1)
-    tables = [Table(columns, rows, right, f"{ranking.metric} under every protocol", [note])]
+    tables = [Table(columns, rows, range(1, len(columns) - 1), f"{ranking.metric} under every protocol", [note])]
     return tables + ([not_applicable_table(ranking.not_applicable)] if ranking.not_applicable else [])
 
 

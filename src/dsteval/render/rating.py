@@ -53,8 +53,7 @@ def correlation_tables(found: Correlations) -> list[Table]:
     ]
     notes += [f"signature of {found.metrics[0].metric} {found.signature}"] if found.signature else []
     tables = [_table(["metric", "r", "interval", "conversations"], rows, 1, "Agreement with people", *notes)]
-    if found.pairs:
-        tables.append(_differences(found))
+    tables += [_differences(found)] if found.pairs else []
     return tables + (fit_tables(found.best_lambda) if found.best_lambda else [])
 
 

@@ -25,12 +25,8 @@ def scores_table(results: Sequence[Result], paper: bool) -> Table:
     ratios = {score.metric for result in results for score in result.scores if score.count is not None}
     counted = [name for name in _COUNTS if paper and name in names and name in ratios]
     shown = [name for name in names if not (paper and name == "TurnMatch")]
-    columns = [
-        "system",
-        "#turns",
-        *(_COUNTS[name] for name in counted),
-        *(_SHORT.get(name, name) for name in shown),
-    ]
+    columns = ["system", "#turns", *(_COUNTS[name] for name in counted)]
+    columns += [_SHORT.get(name, name) for name in shown]
     rows: list[list[Cell]] = []
     plain: list[list[Cell]] = []
     for result in results:

@@ -51,13 +51,10 @@ def _rich(table: Table) -> RichTable:
     columns: list[list[Text]] = []
     for number, name in enumerate(table.columns):
         cells = [row[number] for row in table.rows]
-        if any(getattr(cell, "sign", "") for cell in cells):
-            head, *texts = _signed(name, cells)
-            drawn.add_column(Text(head), overflow="fold")
-        else:
-            side: JustifyMethod = "right" if number in table.right else "left"
-            drawn.add_column(Text(printable(name)), justify=side, overflow="fold")
-            texts = [printable(text(cell)) for cell in cells]
+        signed = any(getattr(cell, "sign", "") for cell in cells)
+        head, *texts = _signed(name, cells) if signed else map(printable, [name, *map(text, cells)])
+        side: JustifyMethod = "right" if number in table.right and not signed else "left"
+        drawn.add_column(Text(head), justify=side, overflow="fold")
         styles = ("bold" if is_bold(cell) else "" for cell in cells)
         columns.append(list(map(Text, texts, styles)))
     for row in zip(*columns, strict=True):

@@ -41,8 +41,8 @@ def _describe(files: tuple[str, ...], **reading: Any) -> None:
     columns = ["data", "conversations", "turns", "turns a conversation", "slots", "values"]
     rows = [[one.name, one.conversations, one.turns, number(one.average), one.slots, one.values] for one in found]
     notes = [f"slots that have a value, and distinct pairs of slot and value, as protocol {PROTOCOL} reads them"]
-    document = {"schema": 1, "data": [one.to_dict() for one in found]}
-    emit([Table(columns, rows, range(1, 6), notes=notes)], document)
+    table = Table(columns, rows, range(1, 6), notes=notes)
+    emit([table], {"schema": 1, "data": [one.to_dict() for one in found]})
 
 
 @command.command("fetch", short_help="Fetch public data sets into the cache.")

@@ -98,12 +98,9 @@ def _export(items: str, target: str, format: str | None, rater: str) -> None:
         _check_folder(target, texts)
     for path, text in texts.items():  # all of them, before the first is written
         if path.is_file() and path.read_bytes() != text.encode():
-            raise OptionError(
-                where=f"OUT {path}",
-                expected="a new file",
-                found="one with other content, which may be a rater's",
-                remedy="Name another, or remove it if nobody needs it.",
-            )
+            found = "one with other content, which may be a rater's"
+            remedy = "Name another, or remove it if nobody needs it."
+            raise OptionError(where=f"OUT {path}", expected="a new file", found=found, remedy=remedy)
     for path, text in texts.items():
         write("OUT", str(path), text.encode())
     click.echo(f"{target}: {len(dialogues)} conversations written", err=True)

@@ -37,7 +37,6 @@ def command(files: tuple[str, ...], ref: str | None, **options: Any) -> None:
             refused += 1
     if reports:
         table = report_table(reports)
-        document = {"schema": 1, "files": [report.to_dict() for report in reports]}
-        emit([table], document, remarks=table.notes)
+        emit([table], {"schema": 1, "files": [report.to_dict() for report in reports]}, remarks=table.notes)
     if refused:
         click.get_current_context().exit(1)
