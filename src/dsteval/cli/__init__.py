@@ -9,8 +9,6 @@ import click
 
 from dsteval._version import __version__
 
-__all__ = ["main"]
-
 # Command -> what --help says of it; the module of that name holds it as ``command``.
 _COMMANDS = {
     "score": "Score predictions: JGA, slot accuracy, AGA, FGA and others.",

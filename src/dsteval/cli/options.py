@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any, TypeVar, get_args
 
@@ -13,7 +14,7 @@ from click import option
 
 from dsteval.align.coverage import Extra, Missing
 from dsteval.cli.progress import progress
-from dsteval.errors import OptionError, ReadError, first_few, unknown
+from dsteval.errors import OptionError, ReadError, first_few, require, unknown
 from dsteval.outcomes.slices import BY
 from dsteval.pipeline.inputs import open_source
 from dsteval.protocols.model import MOST_SLOTS
@@ -27,8 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class OneOf(click.types.StringParamType):
     """One of some words; a wrong one is told which is near."""
 
-    def __init__(self, option: str, choices: Sequence[str]) -> None:
-        self.option = option
+    def __init__(self, choices: Iterable[str]) -> None:
         self.choices = list(choices)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
@@ -38,7 +38,8 @@ class OneOf(click.types.StringParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The word itself. Raises OptionError where it is none of the choices."""
         if value not in self.choices:
-            raise OptionError(unknown(f"value of {self.option}", str(value), self.choices))
+            label = param and (param.opts[0] if isinstance(param, click.Option) else param.human_readable_name)
+            raise OptionError(unknown(f"value of {label}", str(value), self.choices))
         return str(value)
 
 
@@ -53,9 +54,21 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
-def choice(flag: str, *names: str, of: Sequence[str], **attributes: Any) -> Callable[[F], F]:
+def choice(*names: str, of: Iterable[str], **attributes: Any) -> Callable[[F], F]:
     """An option that takes one ``of`` some words."""
-    return option(flag, *names, type=OneOf(flag, of), **attributes)
+    return option(*names, type=OneOf(of), **attributes)
+
+
+def _keep(context: click.Context, param: click.Parameter, value: str | None) -> None:
+    context.meta[str(param.name)] = value
+
+
+_KEPT: dict[str, Any] = {"expose_value": False, "callback": _keep}  # for ``emit``; the command does not get it
+
+
+def as_option(about: str) -> Callable[[F], F]:
+    """``--as``, which ``emit`` looks up in the context."""
+    return choice("--as", "form", of=["text", "json", "csv", "md", "latex"], help=about, **_KEPT)
 
 
 protocol_option = option(
@@ -64,11 +77,17 @@ protocol_option = option(
 metric_option = option(
     "--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated."
 )
-by_option = choice("--by", of=BY, multiple=True, help="Scores of parts as well; may be repeated.")
-form_option = together(
-    choice("--as", "form", of=["text", "json", "csv", "md", "latex"], help="Form of the output."),
-    option("-o", "--out", metavar="PATH", help="Write to a file; the suffix decides: .txt .json .csv .md .tex."),
+setting_option = option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule."
 )
+tables_options = together(
+    option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them."),
+    option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them."),
+)
+slots_option = option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema.")
+by_option = choice("--by", of=BY, multiple=True, help="Scores of parts as well; may be repeated.")
+_OUT = "Write to a file; the suffix decides: .txt .json .csv .md .tex."
+form_option = together(as_option("Form of the output."), option("-o", "--out", metavar="PATH", help=_OUT, **_KEPT))
 
 
 def field_option(several: bool = False) -> Callable[[F], F]:
@@ -85,12 +104,11 @@ def file_options(several: bool = False) -> Callable[[F], F]:
     about = "The reference: a file, a folder (FOLDER/test takes a split), a data set."
     return together(
         option("--ref", multiple=several, metavar="REF", help=about),
-        option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule."),
+        setting_option,
         option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
         option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
         field_option(several),
-        option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them."),
-        option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them."),
+        tables_options,
         option("--schema", metavar="FILE", help="The services' slots, if no schema.json is beside REF."),
         option("--train-schema", metavar="FILE", help="The services seen in training, for --by group."),
         option("--updates", is_flag=True, help="FILE holds what each turn changed, not whole states."),
@@ -100,12 +118,13 @@ def file_options(several: bool = False) -> Callable[[F], F]:
 input_options = together(protocol_option, file_options())
 """What every command takes that reads predictions and compares them by one rule."""
 
+seed_option = option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws.")
 interval_options = together(
     option("--ci", type=float, default=0.95, show_default=True, metavar="LEVEL", help="Level of the intervals."),
     option("--no-ci", is_flag=True, help="No intervals."),
     choice("--interval", of=METHODS, default="percentile", help="Kind of interval."),
     option("--resamples", type=int, default=1000, metavar="N", help="How often dialogues are drawn anew."),
-    option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws."),
+    seed_option,
 )
 """How sure the numbers are."""
 
@@ -114,9 +133,12 @@ _EXTRA = "A predicted dialogue without reference: refuse, or ignore and name."
 coverage_options = together(
     choice("--missing", of=get_args(Missing), default="error", help=_MISSING),
     choice("--extra", of=get_args(Extra), default="error", help=_EXTRA),
-    option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema."),
+    slots_option,
 )
 """What is done where one side lacks dialogues or turns, and what S is."""
+
+
+scoring_options = together(input_options, coverage_options)
 
 
 def arguments_of(options: dict[str, Any]) -> dict[str, Any]:
@@ -134,6 +156,14 @@ def arguments_of(options: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
+def as_number(text: str) -> float:
+    """The number that a text is; NaN for one that is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def slot_list(text: str | None) -> int | list[str] | None:
     """What ``--slots`` names: a number, or the slots of a file with one a line or of a schema.
 
@@ -143,9 +173,8 @@ def slot_list(text: str | None) -> int | list[str] | None:
         return None
     if re.fullmatch(r"[-+]?\d+", text):
         number = int(text[:12])
-        if not 1 <= number <= MOST_SLOTS:
-            expected = f"a number of slots from 1 to {MOST_SLOTS}"
-            raise OptionError(where=f"--slots {text[:40]}", expected=expected, found=text[:40])
+        expected = f"a number of slots from 1 to {MOST_SLOTS}"
+        require(1 <= number <= MOST_SLOTS, f"--slots {text[:40]}", expected, text[:40])
         return number
     source = Source.open(text)
     if source.kind == "list":
@@ -216,7 +245,6 @@ def say_unverified(text: str) -> None:
 def open_named(text: str) -> tuple[str | None, str]:
     """The name and the path of ``name=path``; a path that exists as written is a path."""
     name, equals, path = text.partition("=")
-    is_named = equals and name and "/" not in name
-    if not is_named or os.path.exists(text):  # noqa: PTH110 - Path.exists raises for a name that is too long
+    if not (equals and name) or "/" in name or os.path.exists(text):  # noqa: PTH110 - Path.exists raises for a name that is too long
         return None, text
     return name, path

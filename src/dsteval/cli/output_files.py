@@ -25,8 +25,6 @@ _SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv", ".md": "md", ".tex"
 def emit(
     tables: list[Table],
     document: Any,
-    form: str | None,
-    out: str | None,
     text: Callable[[Any], None] | None = None,
     remarks: Iterable[str] = (),
     compact: bool = False,
@@ -36,10 +34,9 @@ def emit(
     ``text`` prints the text form where that is more than tables. ``remarks`` go to stderr with CSV, which has no
     place for them; the other forms hold them. ``compact`` JSON goes into a file on few lines.
     """
-    form = form_of(form, out)
-    if form == "csv":
-        for remark in remarks:
-            click.echo(remark, err=True)
+    form, out = form_of(), click.get_current_context().meta.get("out")
+    for remark in remarks if form == "csv" else ():
+        click.echo(remark, err=True)
     if form == "text":
         from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
 
@@ -66,19 +63,21 @@ def _is_utf8(stream: TextIO | None) -> bool:
     return stream is not None and (stream.encoding or "").casefold().replace("-", "") == "utf8"
 
 
-def form_of(form: str | None, out: str | None) -> str:
+def form_of() -> str:
     """The form of the output, as asked for or by the suffix. Raises OptionError for a suffix that has none."""
+    form, out = map(click.get_current_context().meta.get, ("form", "out"))
     if form is not None or out is None:
         return form or "text"
     suffix = Path(out).suffix
     if suffix not in _SUFFIXES:
-        raise OptionError(
-            where=f"--out {out}",
-            expected=f"a suffix of {', '.join(_SUFFIXES)}",
-            found=repr(suffix),
-            remedy="Or name the form with --as.",
-        )
+        expected, remedy = f"a suffix of {', '.join(_SUFFIXES)}", "Or name the form with --as."
+        raise OptionError(where=f"--out {out}", expected=expected, found=repr(suffix), remedy=remedy)
     return _SUFFIXES[suffix]
+
+
+def to_file() -> bool:
+    """Whether the output goes into a file."""
+    return click.get_current_context().meta.get("out") is not None
 
 
 def to_stdout(data: bytes) -> None:
@@ -110,12 +109,9 @@ def replaced(out: str, option: str = "--out") -> Iterator[IO[bytes]]:
     """
     place = Path(os.path.realpath(out))
     try:
-        if place.exists() and not place.is_file():
-            with place.open("wb") as file:
-                yield file
-        else:
-            with replacing(place) as file:
-                yield file
+        special = place.exists() and not place.is_file()
+        with place.open("wb") if special else replacing(place) as file:
+            yield file
     except OSError as error:
         raise _unwritable(f"{option} {out}", error) from None
 

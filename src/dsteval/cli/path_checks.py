@@ -12,11 +12,11 @@ import click
 
 from dsteval.cli.options import open_named
 from dsteval.cli.output_files import form_of
-from dsteval.errors import OptionError
+from dsteval.errors import require
 
 # The parameters, of any command, that may name what is read: dialogues, results and ratings, then all else.
-_DATA = ["files", "file", "source", "items", "other", "ref", "against", "rated", "key"]
-_TABLES = ["variants", "ontology", "schema", "train_schema", "slots", "protocol", "only"]
+_INPUTS = ["files", "file", "source", "items", "other", "ref", "against", "rated", "key"]
+_INPUTS += ["variants", "ontology", "schema", "train_schema", "slots", "protocol", "only"]
 
 
 def check_places(*outputs: str) -> None:
@@ -26,17 +26,13 @@ def check_places(*outputs: str) -> None:
     reads or writes anything: nothing is left behind of outputs of which a later one fails.
     """
     check_inputs(*outputs)
-    given = click.get_current_context().params
-    if "out" in outputs and "form" in given:
-        form_of(given["form"], given["out"])
+    form_of()
     seen: dict[str, str] = {}
     for label, place in _given(outputs):
-        if why := _unavailable_reason(place):
-            raise OptionError(where=f"{label} {place}", expected="a place to write to", found=why)
+        why = _unavailable_reason(place)
+        require(not why, f"{label} {place}", "a place to write to", why)
         twin = next((other for other, taken in seen.items() if _same(taken, place)), None)
-        if twin is not None:
-            expected = f"another place than that of {twin}"
-            raise OptionError(where=f"{label} {place}", expected=expected, found="the same")
+        require(twin is None, f"{label} {place}", f"another place than that of {twin}", "the same")
         seen[label] = place
 
 
@@ -45,10 +41,9 @@ def check_inputs(*outputs: str) -> None:
     for label, place in _given(outputs):
         if not _there(place):
             continue  # what is not there yet is nobody's input
-        for other, text in _given([name for name in _DATA + _TABLES if name not in outputs]):
-            if any(_holds(path, place) for path in _paths(text)):
-                found = f"the input itself ({other} {text})"
-                raise OptionError(where=f"{label} {place}", expected="another place", found=found)
+        for other, text in _given([name for name in _INPUTS if name not in outputs]):
+            read = any(_holds(path, place) for path in _paths(text))
+            require(not read, f"{label} {place}", "another place", f"the input itself ({other} {text})")
 
 
 def typed(*names: str) -> list[str]:
@@ -60,9 +55,9 @@ def typed(*names: str) -> list[str]:
 
 def _given(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Label and text of every parameter among some that names something."""
-    params = click.get_current_context().params
+    context = click.get_current_context()
     for name in names:
-        value = params.get(name)
+        value = context.params.get(name, context.meta.get(name))
         for text in (value,) if isinstance(value, str) else value or ():
             yield _label(name), text
 
@@ -93,10 +88,10 @@ def _there(text: str) -> bool:
 
 def _holds(path: Path, place: str) -> bool:
     """Whether an input is a place, or a folder that is read with it."""
-    if _same(str(path), place):
-        return True
     try:
-        return path.is_dir() and any(one.is_file() and _same(str(one), place) for one in path.iterdir())
+        return _same(str(path), place) or (
+            path.is_dir() and any(one.is_file() and _same(str(one), place) for one in path.iterdir())
+        )
     except OSError:  # reading it will say why
         return False
 

@@ -11,7 +11,7 @@ from typing import Any
 from dsteval.cli.options import open_named, open_shown, say
 from dsteval.cli.path_checks import typed
 from dsteval.cli.progress import progress
-from dsteval.errors import OptionError
+from dsteval.errors import OptionError, require
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import check_names, system_name
 from dsteval.pipeline.run import Run
@@ -24,7 +24,7 @@ _PATIENCE = 32 << 20  # bytes; files below take no time worth a progress bar
 
 def systems(files: Sequence[str], ref: str | None, arguments: dict[str, Any]) -> list[Result]:
     """The result of every FILE: predictions are scored with some arguments, saved results counted anew."""
-    metrics, run = arguments["metrics"], _run(arguments)
+    metrics, protocol, run = arguments["metrics"], arguments["protocol"], _run(arguments)
     run.resolved(metrics)  # a wrong name is told before anything is read
     reference = opened(ref, arguments["ref_format"])
     results: list[Result] = []
@@ -33,7 +33,9 @@ def systems(files: Sequence[str], ref: str | None, arguments: dict[str, Any]) ->
         if is_saved(source):
             _check_saved(source, "by", "settings", "updates", "slots", "changes", "errors")
             loaded = [recounted(one, metrics, run.intervals) for one in load(source)]
-            _check_protocol(source, loaded, arguments["protocol"])
+            other = next((one.protocol for one in loaded if one.protocol.partition("@")[0] != protocol), None)
+            fits = other is None or not typed("protocol")
+            require(fits, source.name, f"a result under protocol {protocol}", f"one of {other}")
             results += [replace(loaded[0], name=name)] if len(loaded) == 1 and name else loaded
             continue
         say(source, arguments["format"])
@@ -76,9 +78,8 @@ def merged(files: Sequence[str], name: str, arguments: dict[str, Any]) -> Result
 def open_saved(path: str, where: str) -> Source:
     """A saved result. Raises OptionError for another file."""
     source = open_shown(path)
-    if not is_saved(source):
-        expected = "a result that score -o PATH.json wrote"
-        raise OptionError(where=f"{where} {source.name}", expected=expected, found="another file")
+    expected = "a result that score -o PATH.json wrote"
+    require(is_saved(source), f"{where} {source.name}", expected, "another file")
     return source
 
 
@@ -106,14 +107,6 @@ def check_predictions(source: Source, command: str) -> None:
 def _only_counts(where: str, remedy: str) -> OptionError:
     found = "a saved result, of which only counts are left"
     return OptionError(where=where, expected="predictions", found=found, remedy=remedy)
-
-
-def _check_protocol(source: Source, results: Sequence[Result], protocol: str) -> None:
-    """Raise OptionError where a protocol was typed that is not the saved result's."""
-    other = next((one.protocol for one in results if one.protocol.partition("@")[0] != protocol), None)
-    if typed("protocol") and other is not None:
-        expected = f"a result under protocol {protocol}"
-        raise OptionError(where=source.name, expected=expected, found=f"one of {other}")
 
 
 def named(files: Sequence[str]) -> list[tuple[str | None, str]]:

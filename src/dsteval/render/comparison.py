@@ -10,7 +10,7 @@ from functools import partial
 from dsteval.analysis.comparison import Comparison
 from dsteval.analysis.differences import Difference
 from dsteval.render.scores import scores_table
-from dsteval.render.table import Cell, Marked, Table
+from dsteval.render.table import Cell, Marked, Table, grouped
 from dsteval.results.numbers import interval, number, p_value
 from dsteval.results.result import Result
 from dsteval.stats.intervals import NO_INTERVALS
@@ -41,10 +41,9 @@ def _scores(comparison: Comparison, paper: bool) -> Table:
                 sign = _WORSE if system in behind[name] else ""
                 cells[place] = Marked(str(cells[place]), system in best[name], sign)
         rows.append([system, *cells])
+    rows += scores_table([*systems[:1], *comparison.baselines], paper).rows[1:]
     notes = [*comparison.notes, *table.notes]
-    if comparison.baselines:
-        rows += scores_table([*systems[:1], *comparison.baselines], paper).rows[1:]
-        notes += [f"{one.name}: {_MEANT[one.name]}" for one in comparison.baselines]
+    notes += [f"{one.name}: {_MEANT[one.name]}" for one in comparison.baselines]
     if any(behind.values()):
         tests = {one.test for one in comparison.differences} - {"mcnemar"}
         notes.append(
@@ -62,15 +61,14 @@ def _bare(result: Result, told: Sequence[str]) -> Result:
 def _pairs(comparison: Comparison, everything: bool) -> Table:
     differences = comparison.differences
     pairs = {(one.a, one.b) for one in differences}
-    against = len(pairs) < math.comb(len(comparison.systems), 2)  # pairs with a saved result only: few
-    every = everything or against
+    few = len(pairs) < math.comb(len(comparison.systems), 2)  # those with a saved result only
     beaten = {(one.metric, one.worse) for one in differences}
-    shown = [one for one in differences if every or not {(one.metric, one.a), (one.metric, one.b)} <= beaten]
+    best = [one for one in differences if not {(one.metric, one.a), (one.metric, one.b)} <= beaten]
+    shown = list(differences) if everything or few else best
     p_of = partial(p_value, short=True)
     rows = [[one.metric, one.a, one.b, _points(one), p_of(one.p), p_of(one.p_holm)] for one in shown]
     notes = _notes(comparison, shown)
-    if len(shown) < len(differences):
-        more = len(differences) - len(shown)
+    if more := len(differences) - len(shown):
         notes.append(f"pairs without the best system: {more} more; csv and json list all")
     names = [one.name for one in fields(Difference)]
     tidy = Table(names, [[getattr(one, name) for name in names] for one in differences])
@@ -89,8 +87,5 @@ def _notes(comparison: Comparison, shown: list[Difference]) -> list[str]:
     notes = [f"points of per cent; p by {', '.join(tests)}; Holm over all pairs of a metric"]
     if any(one.low is not None for one in shown):
         notes[0] += "; in brackets the interval, over dialogues drawn anew"
-    told: dict[tuple[str, str], list[str]] = {}
-    for one in shown:
-        if one.note:
-            told.setdefault((f"{one.a}, {one.b}", one.note), []).append(one.metric)
-    return notes + [f"{pair}: {note} ({', '.join(metrics)})" for (pair, note), metrics in told.items()]
+    told = grouped((f"{one.a}, {one.b}: {one.note}", one.metric) for one in shown if one.note)
+    return notes + [f"{note} ({', '.join(metrics)})" for note, metrics in told.items()]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Hashable, Iterator
-from typing import IO, NamedTuple, TypeAlias
+from typing import IO, TypeAlias
 
 from rich.text import Text
 
@@ -25,15 +24,12 @@ _Line: TypeAlias = tuple[Hashable | None, list[tuple[str, str]]]
 """Which error it belongs to, and its pieces, each with its style."""
 
 
-def show_explanation(
-    explanation: Explanation, file: IO[str] | None = None, whole: Explanation | None = None
-) -> None:
+def show_explanation(explanation: Explanation, file: IO[str], whole: Explanation) -> None:
     """Print the dialogue turn by turn: utterances, both states, and what each wrong slot is.
 
     The heading tells the numbers of ``whole``, where not all of its turns are shown.
     """
-    out = console(file or sys.stdout)
-    turns = (whole or explanation).turns
+    out, turns = console(file), whole.turns
     rights = sum(turn.outcome == "exact" for turn in turns)
     mean = sum(turn.weight for turn in turns) / max(1, len(turns))
     scores = f"{rights} of {len(turns)} turns right, {explanation.metric} {number(mean, 100)}"
@@ -80,13 +76,9 @@ def _verdict(turn: TurnLine | None) -> tuple[str, str]:
     """What became of a turn, with its colour."""
     if turn is None:
         return "-", "dim"
-    text = f"{turn.outcome}, weight {number(turn.weight, digits=3)}"
-    if turn.outcome == "type 1":
-        text += ": a new error"
-    elif turn.outcome == "type 2":
-        error = turn.error_turn
-        text += f": inherits {'an error without an error turn' if error is None else f'the error of turn {error}'}"
-    return text, _OUTCOME[turn.outcome]
+    error = "an error without an error turn" if turn.error_turn is None else f"the error of turn {turn.error_turn}"
+    more = {"type 1": ": a new error", "type 2": f": inherits {error}"}.get(turn.outcome, "")
+    return f"{turn.outcome}, weight {number(turn.weight, digits=3)}{more}", _OUTCOME[turn.outcome]
 
 
 def _states(slot: SlotLine) -> str:
@@ -125,15 +117,12 @@ def worst_table(found: Worst) -> Table:
     return Table(columns, rows, range(1, 6), title, notes)
 
 
-class _PairedTurn(NamedTuple):
-    """A turn of two systems: one of the two lines, which share what was said, both, and their slots.
+_Pair: TypeAlias = list[SlotLine | None]
+_PairedTurn: TypeAlias = tuple[TurnLine, list[TurnLine | None], list[tuple[str, str | None, _Pair]]]
+"""A turn of two systems: one of the two lines, which share what was said, both, and their slots.
 
-    A slot has its name, its reference, and the line of either system.
-    """
-
-    shown: TurnLine
-    turns: list[TurnLine | None]
-    slots: list[tuple[str, str | None, list[SlotLine | None]]]
+A slot has its name, its reference, and the line of either system.
+"""
 
 
 def _paired(one: Explanation, other: Explanation) -> Iterator[_PairedTurn]:
@@ -144,14 +133,13 @@ def _paired(one: Explanation, other: Explanation) -> Iterator[_PairedTurn]:
         by_slot = [{slot.slot: slot for slot in (turn.slots if turn else ())} for turn in turns]
         refs = {slot: line.ref for side in reversed(by_slot) for slot, line in side.items()}
         slots = [(slot, ref, [side.get(slot) for side in by_slot]) for slot, ref in sorted(refs.items())]
-        yield _PairedTurn(shown, turns, slots)
+        yield shown, turns, slots
 
 
-def show_side_by_side(one: Explanation, other: Explanation, file: IO[str] | None = None) -> None:
+def show_side_by_side(one: Explanation, other: Explanation, file: IO[str]) -> None:
     """Print two systems' explanations of one dialogue side by side, turn by turn."""
-    out = console(file or sys.stdout)
-    names = f"{_clean(one.system)} | {_clean(other.system)}"
-    head = f"  {names}  {_clean(one.protocol)}, {_clean(one.metric)}"
+    out = console(file)
+    head = f"  {_clean(one.system)} | {_clean(other.system)}  {_clean(one.protocol)}, {_clean(one.metric)}"
     out.print(Text.assemble((_clean(one.dialogue), "bold"), head))
     for shown, turns, slots in _paired(one, other):
         out.print("")
@@ -179,13 +167,8 @@ def _cell(line: SlotLine | None) -> str:
 def side_by_side_table(one: Explanation, other: Explanation) -> Table:
     """One row per slot and turn, both systems' values in it."""
     own = ["pred", "kind", "error", "since"]
-    columns = [
-        "dialogue",
-        "turn",
-        "slot",
-        "ref",
-        *(f"{side.system}: {name}" for side in (one, other) for name in own),
-    ]
+    columns = ["dialogue", "turn", "slot", "ref"]
+    columns += [f"{side.system}: {name}" for side in (one, other) for name in own]
     rows = [
         [one.dialogue, shown.turn, slot, ref, *(getattr(line, name, None) for line in lines for name in own)]
         for shown, _, slots in _paired(one, other)

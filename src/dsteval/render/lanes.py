@@ -19,13 +19,11 @@ def gutters(keys: Sequence[Hashable | None]) -> list[str]:
     └┼>.
      └>.
     """
-    first: dict[Hashable, int] = {}
-    last: dict[Hashable, int] = {}
+    lines: dict[Hashable, list[int]] = {}
     for number, key in enumerate(keys):
         if key is not None:
-            first.setdefault(key, number)
-            last[key] = number
-    spans = {key: range(start, last[key] + 1) for key, start in first.items() if start < last[key]}
+            lines.setdefault(key, []).append(number)
+    spans = {key: range(numbers[0], numbers[-1] + 1) for key, numbers in lines.items() if len(numbers) > 1}
     lanes = _lanes(spans)
     width = max(lanes.values(), default=-1) + 1
     return [_gutter(number, key, spans, lanes, width) for number, key in enumerate(keys)]

@@ -13,7 +13,7 @@ from dsteval.analysis.sample_size import Plan
 from dsteval.analysis.seed_runs import Repeats
 from dsteval.metrics import parse
 from dsteval.render.scores import in_unit
-from dsteval.render.table import Cell, Table
+from dsteval.render.table import Cell, Table, grouped
 from dsteval.results.numbers import interval, number, p_value
 
 
@@ -23,12 +23,11 @@ def lambda_tables(ranking: LambdaRanking) -> list[Table]:
     curves = [[name, *_percents(curve)] for name, curve in zip(ranking.systems, ranking.curves, strict=True)]
     head = f"per cent, variant {ranking.variant}; {ranking.dialogues} dialogues, {ranking.turns} turns"
     notes = [f"{head}; FGA@0 is JGA, FGA@inf TurnMatch", *ranking.notes]
-    leads: list[list[Cell]] = [["0 (JGA)", ", ".join(ranking.at_zero)]]
-    for lead in ranking.leaders:
-        low = number(lead.low, digits=4) if lead.low else "0"
-        high = "inf" if math.isinf(lead.high) else number(lead.high, digits=4)
-        leads.append([f"{low} \N{EN DASH} {high}", ", ".join(lead.systems)])
-    leads.append(["inf (TurnMatch)", ", ".join(ranking.at_infinity)])
+    leaders = [
+        [f"{_end(one.low)} \N{EN DASH} {_end(one.high)}", ", ".join(one.systems)] for one in ranking.leaders
+    ]
+    zero, infinity = ", ".join(ranking.at_zero), ", ".join(ranking.at_infinity)
+    leads = [["0 (JGA)", zero], *leaders, ["inf (TurnMatch)", infinity]]
     crossed: list[list[Cell]] = []
     for one in ranking.crossings:
         points = ", ".join(str(number(point, digits=4)) for point in one.points) or "nowhere"
@@ -38,6 +37,10 @@ def lambda_tables(ranking: LambdaRanking) -> list[Table]:
         Table(["lambda", "leads"], leads),
         Table(["a", "b", "cross at lambda"], crossed),
     ]
+
+
+def _end(value: float) -> str:
+    return {0: "0", math.inf: "inf"}.get(value) or str(number(value, digits=4))
 
 
 def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
@@ -52,16 +55,13 @@ def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
     rows.append(["leads", *firsts, "", ""])
     unit = f"{ranking.metric} in per cent" if scale == 100 else ranking.metric
     note = f"{unit} (rank); tau and changes against {ranking.base}; ties share a lead"
-    right = range(1, len(columns) - 1)
-    tables = [Table(columns, rows, right, f"{ranking.metric} under every protocol", [note])]
+    tables = [Table(columns, rows, range(1, len(columns) - 1), f"{ranking.metric} under every protocol", [note])]
     return tables + ([not_applicable_table(ranking.not_applicable)] if ranking.not_applicable else [])
 
 
 def not_applicable_table(reasons: dict[str, str]) -> Table:
     """The protocols that do not apply, those with one reason together."""
-    by_reason: dict[str, list[str]] = {}
-    for name, why in reasons.items():
-        by_reason.setdefault(why.replace(f"protocol {name}", "the protocol"), []).append(name)
+    by_reason = grouped((why.replace(f"protocol {name}", "the protocol"), name) for name, why in reasons.items())
     return Table(["does not apply", "why"], [[", ".join(names), why] for why, names in by_reason.items()])
 
 
@@ -70,7 +70,7 @@ def resample_tables(ranking: ResampleRanking) -> list[Table]:
     ranks = ["best", *(f"rank {rank}" for rank in range(2, 1 + len(ranking.systems)))]
     columns = ["metric", "system", "value", *ranks]
     rows: list[list[Cell]] = []
-    unit = in_unit("per cent", [one.metric for one in ranking.metrics])
+    unit = in_unit("per cent", ranking.metrics)
     notes = [f"{unit}; shares of {ranking.resamples} resamples of {ranking.dialogues} dialogues, ties shared"]
     for one in ranking.metrics:
         shares = one.ranks or [[None] * len(ranks)] * len(ranking.systems)
@@ -83,23 +83,20 @@ def resample_tables(ranking: ResampleRanking) -> list[Table]:
 
 def discrimination_tables(found: Discrimination) -> list[Table]:
     """How many pairs each metric separates, and every pair."""
+    unit = in_unit("differences in points", found.metrics)
     shares: list[list[Cell]] = []
-    pairs: list[list[Cell]] = []
-    unit = in_unit("differences in points", [one.metric for one in found.metrics])
-    remarks = []
     for one in found.metrics:
         plain, holm = f"{one.separated} / {one.compared}", f"{one.separated_holm} / {one.compared}"
         shares.append([one.metric, plain, number(one.share, 100), holm, number(one.share_holm, 100)])
-        for pair in one.pairs:
-            pairs.append([one.metric, pair.a, pair.b, *_difference(pair), p_value(pair.p), p_value(pair.p_holm)])
-            remarks += [f"{one.metric}, {pair.a} and {pair.b}: {pair.note}"] if pair.note else []
+    listed = [pair for one in found.metrics for pair in one.pairs]
+    pairs = [[one.metric, one.a, one.b, *_difference(one), p_value(one.p), p_value(one.p_holm)] for one in listed]
     head = f"pairs told apart at {100 * found.alpha:g} %, paired bootstrap, {found.resamples} resamples"
     notes = [f"{head}; {found.dialogues} dialogues, {found.turns} turns", *([found.note] if found.note else [])]
     columns = ["metric", "pairs", "%", "Holm", "% (Holm)"]
-    listed = ["metric", "a", "b", "a - b", "interval", "p", "p (Holm)"]
+    heads = ["metric", "a", "b", "a - b", "interval", "p", "p (Holm)"]
     return [
         Table(columns, shares, range(1, 5), "Discriminative power", notes),
-        Table(listed, pairs, range(3, 7), "Pairs", [unit, *remarks]),
+        Table(heads, pairs, range(3, 7), "Pairs", [unit, *_remarks(listed)]),
     ]
 
 
@@ -110,15 +107,14 @@ def repeats_tables(found: Repeats) -> list[Table]:
         [one.metric, *_percents((one.mean, one.deviation, one.low, one.high, *one.values), one.metric)]
         for one in found.metrics
     ]
-    unit = in_unit("per cent", [one.metric for one in found.metrics])
+    unit = in_unit("per cent", found.metrics)
     head = f"{unit}; {len(found.runs)} runs, {found.dialogues} dialogues, {found.turns} turns"
     notes = [f"{head}; deviation between runs, n - 1"]
     notes += [f"{one.metric}: {one.dropped} runs undefined and left out" for one in found.metrics if one.dropped]
     notes += [found.note] if found.note else []
     tables = [Table(columns, rows, range(1, len(columns)), "Runs", notes)]
-    if found.agreement is None:
+    if (agreed := found.agreement) is None:
         return tables
-    agreed = found.agreement
     shares = [
         ["right in all runs", number(agreed.right_in_all, 100)],
         ["right in any run", number(agreed.right_in_any, 100)],
@@ -137,7 +133,7 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
     for one in found.metrics:
         values = _percents((score.value for score in found.scores[one.metric]), one.metric)
         rows.append([one.metric, *values, *_difference(one), p_value(one.p)])
-    unit = in_unit("per cent", [one.metric for one in found.metrics])
+    unit = in_unit("per cent", found.metrics)
     head = f"{unit}; {found.dialogues} dialogues, {found.turns} turns, protocol {found.protocol}"
     share = number(found.relabelled / found.turns, 100)
     notes = [f"{head}; the references differ at {found.relabelled} turns ({share} %)"]
@@ -156,10 +152,9 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
 
 
 def _slot(one: SlotChange) -> list[Cell]:
-    example = one.example
-    place: list[Cell] = [None] * 5
-    if example is not None:
-        place = [example.dialogue, example.turn, example.ref_a, example.ref_b, example.pred]
+    place: list[Cell] = [
+        getattr(one.example, name, None) for name in ("dialogue", "turn", "ref_a", "ref_b", "pred")
+    ]
     return [one.slot, one.wrong_a, one.wrong_b, one.relabelled, number(one.change, 100, sign=True), *place]
 
 
@@ -170,7 +165,7 @@ def plan_tables(found: Plan) -> list[Table]:
         [one.metric, one.system, *_percents((one.value, one.error, one.sigma), one.metric)]
         for one in found.systems
     ]
-    unit = in_unit("points", [one.metric for one in found.systems])
+    unit = in_unit("points", found.systems)
     head = f"{unit}; error with {found.dialogues} dialogues, sigma that of one: error = sigma / sqrt(dialogues)"
     notes = dict.fromkeys(f"{one.metric}, {one.system}: {one.note}" for one in found.systems if one.note)
     tables = [Table(columns, rows, range(2, 5), "Standard errors", [head, *notes])]
@@ -186,8 +181,12 @@ def plan_tables(found: Plan) -> list[Table]:
         f"dialogues: to tell a difference of that size at {100 * found.alpha:g} % in {100 * found.power:g} % "
         f"of all tries; can tell: the smallest difference that {found.dialogues} dialogues tell"
     )
-    remarks = [f"{one.metric}, {one.a} and {one.b}: {one.note}" for one in found.pairs if one.note]
-    return [*tables, Table(listed, pairs, range(3, 8), "Pairs", [head, *remarks])]
+    return [*tables, Table(listed, pairs, range(3, 8), "Pairs", [head, *_remarks(found.pairs)])]
+
+
+def _remarks(pairs: Iterable[Difference]) -> list[str]:
+    """What there is to say of single pairs."""
+    return [f"{one.metric}, {one.a} and {one.b}: {one.note}" for one in pairs if one.note]
 
 
 def _percents(values: Iterable[float | None], metric: str | None = None) -> list[str | None]:

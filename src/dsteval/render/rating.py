@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 
 from dsteval.rating.agreement import RaterAgreement
@@ -18,21 +19,19 @@ _interval = partial(numbers.interval, digits=3)
 
 def agreement_tables(found: RaterAgreement) -> list[Table]:
     """The coefficients, each rater, and the items that divide them."""
-    coefficients: list[list[Cell]] = [
+    coefficients = [
         [f"Krippendorff's alpha ({found.level})", _number(found.alpha), _interval(found.low, found.high)],
         ["Fleiss' kappa", _number(found.fleiss), None],
         [f"Cohen's kappa, mean of {found.pairs} pairs", _number(found.cohen), None],
     ]
     size = f"{found.items} items, {len(found.raters)} raters, {found.ratings} ratings"
-    raters: list[list[Cell]] = [
+    raters = [
         [one.rater, one.items, _number(one.mean), _number(one.bias, sign=True), _number(one.error)]
         for one in found.raters
     ]
     bias = "bias: mean of rating - mean of the others' ratings of the item, with its standard error"
-    disputed: list[list[Cell]] = [
-        [one.item, ", ".join(f"{times} x {value}" for value, times in one.ratings.items()), _number(one.variance)]
-        for one in found.disputed
-    ]
+    ratings = [", ".join(f"{times} x {value}" for value, times in one.ratings.items()) for one in found.disputed]
+    disputed = [[one.item, text, _number(one.variance)] for one, text in zip(found.disputed, ratings, strict=True)]
     tables = [
         _table(["agreement", "value", "interval"], coefficients, 1, "Agreement", size, *found.notes),
         _table(["rater", "items", "mean", "bias", "error"], raters, 1, "Raters", bias),
@@ -42,7 +41,7 @@ def agreement_tables(found: RaterAgreement) -> list[Table]:
 
 def correlation_tables(found: Correlations) -> list[Table]:
     """Each metric's coefficient, each pair's difference, and the best lambda where it was asked for."""
-    rows: list[list[Cell]] = [
+    rows = [
         [one.metric, _number(one.value), _interval(one.low, one.high), one.conversations] for one in found.metrics
     ]
     notes = [
@@ -54,22 +53,18 @@ def correlation_tables(found: Correlations) -> list[Table]:
     ]
     notes += [f"signature of {found.metrics[0].metric} {found.signature}"] if found.signature else []
     tables = [_table(["metric", "r", "interval", "conversations"], rows, 1, "Agreement with people", *notes)]
-    if found.pairs:
-        tables.append(_differences(found))
+    tables += [_differences(found)] if found.pairs else []
     return tables + (fit_tables(found.best_lambda) if found.best_lambda else [])
 
 
 def _differences(found: Correlations) -> Table:
     columns = ["a", "b", "r(a, b)", "difference", "interval"]
     columns += ["Williams t", "p (Williams)", "Steiger z", "p (Steiger)"]
-    rows: list[list[Cell]] = [
-        [
-            *(one.a, one.b, _number(one.between), _number(one.difference, sign=True)),
-            _interval(one.low, one.high, sign=True),
-            *map(_number, (one.t, one.p, one.z, one.p_steiger)),
-        ]
-        for one in found.pairs
-    ]
+    rows: list[list[Cell]] = []
+    for one in found.pairs:
+        difference, interval = _number(one.difference, sign=True), _interval(one.low, one.high, sign=True)
+        tests = map(_number, (one.t, one.p, one.z, one.p_steiger))
+        rows.append([one.a, one.b, _number(one.between), difference, interval, *tests])
     meaning = "difference: of the coefficients, a - b; r(a, b): of the metrics with each other"
     reasons = dict.fromkeys(f"{one.a}, {one.b}: {one.why}" for one in found.pairs if one.why)
     return _table(columns, rows, 2, "Does one agree better?", meaning, *reasons)
@@ -89,17 +84,14 @@ def fit_tables(fit: LambdaFit) -> list[Table]:
     notes = [f"variant {fit.variant}"]
     if fit.resamples:
         ends = f"{fit.at_zero} have lambda 0, {fit.at_infinity} infinity"
-        notes.append(f"of {fit.resamples} resamples of conversations and raters {ends}")
+        notes += [f"of {fit.resamples} resamples of conversations and raters {ends}"]
     if fit.dropped:
         notes.append(f"{fit.dropped} resamples without an r left out")
     if fit.folds:
         notes.append(f"folds choose {', '.join(map(_lambda, sorted(fit.folds)))}")
     if fit.low == 0 or fit.high == math.inf:
         notes.append("the interval has an end at 0 or infinity: these ratings do not determine lambda")
-    curve: list[list[Cell]] = [
-        [_lambda(point["lambda"]), _number(point["r"]), _interval(point["low"], point["high"])]
-        for point in fit.curve
-    ]
+    curve = [[_lambda(at["lambda"]), _number(at["r"]), _interval(at["low"], at["high"])] for at in fit.curve]
     return [
         _table(["FGA and people", "value"], rows, 1, "The lambda that agrees best", *notes),
         _table(["lambda", "r", "interval"], curve, 0),
@@ -123,13 +115,11 @@ def metric_plan_tables(plan: MetricPlan) -> list[Table]:
 
 def lambda_plan_tables(plan: LambdaPlan) -> list[Table]:
     """Where estimates of lambda lie, by conversations and raters."""
-    rows: list[list[Cell]] = [
-        [
-            *(one.raters, one.conversations, _number(one.r), f"{_lambda(one.low)} .. {_lambda(one.high)}"),
-            *(_lambda(one.factor), one.at_zero, one.at_infinity),
-        ]
-        for one in plan.rows
-    ]
+    rows: list[list[Cell]] = []
+    for one in plan.rows:
+        middle = f"{_lambda(one.low)} .. {_lambda(one.high)}"
+        counts = [one.at_zero, one.at_infinity]
+        rows.append([one.raters, one.conversations, _number(one.r), middle, _lambda(one.factor), *counts])
     crowd = plan.crowd
     notes = [
         f"true lambda {plan.true:g}, {plan.repetitions} studies a row: the middle 95 % of their best lambdas",
@@ -142,7 +132,7 @@ def lambda_plan_tables(plan: LambdaPlan) -> list[Table]:
     return [_table(columns, rows, 0, "Finding lambda", *notes)]
 
 
-def _table(columns: list[str], rows: list[list[Cell]], texts: int, title: str = "", *notes: str) -> Table:
+def _table(columns: list[str], rows: Sequence[Sequence[Cell]], texts: int, title: str = "", *notes: str) -> Table:
     """A table of which the first columns hold texts, the others numbers."""
     return Table(columns, rows, range(texts, len(columns)), title, notes)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from typing import Any
 
 from dsteval.metrics import parse
 from dsteval.metrics.text import HEADINGS
 from dsteval.outcomes.error_records import ErrorRecord
-from dsteval.render.table import Cell, Table
+from dsteval.render.table import Cell, Table, grouped
 from dsteval.results.numbers import interval, number
 from dsteval.results.result import Result, Score
 
@@ -24,7 +25,8 @@ def scores_table(results: Sequence[Result], paper: bool) -> Table:
     ratios = {score.metric for result in results for score in result.scores if score.count is not None}
     counted = [name for name in _COUNTS if paper and name in names and name in ratios]
     shown = [name for name in names if not (paper and name == "TurnMatch")]
-    columns = ["system", "#turns", *(_COUNTS[name] for name in counted), *map(_heading, shown)]
+    columns = ["system", "#turns", *(_COUNTS[name] for name in counted)]
+    columns += [_SHORT.get(name, name) for name in shown]
     rows: list[list[Cell]] = []
     plain: list[list[Cell]] = []
     for result in results:
@@ -37,15 +39,9 @@ def scores_table(results: Sequence[Result], paper: bool) -> Table:
             rows.append(["", "", *("" for _ in counted), *map(_interval, scores)])
     right = range(1, len(columns))
     notes = _notes(results, paper)
-    narrow = None
-    if len(plain) < len(rows):
-        less = [*notes[:-1], notes[-1].replace(f"{_WITH} its", "no room here for each")]
-        narrow = Table(columns, plain, right, notes=less)
+    less = [*notes[:-1], notes[-1].replace(f"{_WITH} its", "no room here for each")]
+    narrow = Table(columns, plain, right, notes=less) if len(plain) < len(rows) else None
     return Table(columns, rows, right, notes=notes, tidy=_tidy(results), narrow=narrow)
-
-
-def _heading(metric: str) -> str:
-    return _SHORT.get(metric, metric)
 
 
 def _value(score: Score) -> str | None:
@@ -56,35 +52,33 @@ def _interval(score: Score) -> str | None:
     return interval(score.low, score.high, parse(score.metric).scale, to="\N{EN DASH}")
 
 
-def in_unit(unit: str, metrics: Sequence[str]) -> str:
-    """The unit of a table's numbers, and the metrics that have another."""
-    others = [metric for metric in dict.fromkeys(metrics) if not parse(metric).percent]
+def in_unit(unit: str, scores: Iterable[Any]) -> str:
+    """The unit of a table's numbers, and the metrics among those of ``scores`` that have another."""
+    others = [metric for metric in dict.fromkeys(one.metric for one in scores) if not parse(metric).percent]
     return f"{unit}, but {', '.join(others)}" if others else unit
 
 
 def _notes(results: Sequence[Result], paper: bool) -> list[str]:
-    shared: dict[str, list[str]] = {}
-    for result in results:
-        coverage = result.coverage
-        mine = [
-            f"{coverage.scored_dialogues} of {coverage.ref_dialogues} dialogues, "
-            f"{coverage.scored_turns} of {coverage.ref_turns} turns, |S| = {result.n_slots}"
-        ]
-        undefined: dict[str, list[str]] = {}
-        for score in result.scores:
-            if score.value is None:
-                undefined.setdefault(score.why, []).append(score.metric)
-        mine += [f"{', '.join(names)} undefined: {why}" for why, names in undefined.items()]
-        mine += result.notes
-        # Every score of a system shares what follows the metric.
-        mine.append(f"signature {result.scores[0].signature.partition('|')[2]}")
-        shared.setdefault("\n".join(mine), []).append(result.name)
-    notes = []
-    for block, names in shared.items():
+    notes: list[str] = []
+    for block, names in grouped((_told(result), result.name) for result in results).items():
         first, *rest = block.split("\n")
         notes += [f"{', '.join(names)}: {first}", *(f"  {line}" for line in rest)]
-    unit = in_unit("per cent", [score.metric for score in results[0].scores])
+    unit = in_unit("per cent", results[0].scores)
     return [*notes, "; ".join([unit, *_sure(results), *(_legend(results) if paper else [])])]
+
+
+def _told(result: Result) -> str:
+    """Lines that systems may share: how much was scored, what is undefined, notes and the signature."""
+    coverage = result.coverage
+    extent = (
+        f"{coverage.scored_dialogues} of {coverage.ref_dialogues} dialogues, "
+        f"{coverage.scored_turns} of {coverage.ref_turns} turns, |S| = {result.n_slots}"
+    )
+    undefined = grouped((score.why, score.metric) for score in result.scores if score.value is None)
+    reasons = (f"{', '.join(names)} undefined: {why}" for why, names in undefined.items())
+    # Every score of a system shares what follows the metric.
+    signature = f"signature {result.scores[0].signature.partition('|')[2]}"
+    return "\n".join([extent, *reasons, *result.notes, signature])
 
 
 def _sure(results: Sequence[Result]) -> list[str]:
@@ -95,17 +89,14 @@ def _sure(results: Sequence[Result]) -> list[str]:
     if (level := next(sure, None)) is None:
         return list(reasons)
     dropped = sum(score.dropped for score in scores)
-    return [
-        f"{_WITH} its {100 * level:g} % interval, over dialogues drawn anew",
-        *reasons,
-        *([f"{dropped} resamples undefined and left out"] if dropped else []),
-    ]
+    left_out = [f"{dropped} resamples undefined and left out"] if dropped else []
+    return [f"{_WITH} its {100 * level:g} % interval, over dialogues drawn anew", *reasons, *left_out]
 
 
 def _legend(results: Sequence[Result]) -> list[str]:
     metrics = {score.metric for result in results for score in result.scores}
     texts = {"JGA": "#M1 turns that are right", "TurnMatch": "#M2 right or only inheriting an error"}
-    return [text for name, text in texts.items() if name in metrics and "TurnMatch" in metrics]
+    return [text for name, text in texts.items() if metrics >= {name, "TurnMatch"}]
 
 
 def _tidy(results: Sequence[Result]) -> Table:
@@ -135,7 +126,7 @@ def slice_tables(results: Sequence[Result]) -> list[Table]:
                 between = _interval(score) if len(names) <= _FEW else None
                 cells[score.metric] = f"{_value(score)} [{between}]" if between else _value(score)
             rows.append([system, one.key, one.convention, one.turns, *cells.values()])
-        columns = ["system", by, "turns that count", "#turns", *map(_heading, names)]
+        columns = ["system", by, "turns that count", "#turns", *(_SHORT.get(name, name) for name in names)]
         tables.append(Table(columns, rows, range(3, len(columns)), f"By {by}", in_tidy=True))
     return tables
 
@@ -149,8 +140,8 @@ def change_tables(results: Sequence[Result]) -> list[Table]:
             continue
         rows: list[list[Cell]] = []
         for one in result.changes:
-            renamed = "" if one.became_slot == one.slot else f"{one.became_slot}: "
-            became = renamed + ("(absent)" if one.became is None else one.became)
+            became = "(absent)" if one.became is None else one.became
+            became = became if one.became_slot == one.slot else f"{one.became_slot}: {became}"
             rows.append([one.side, one.slot, one.value, became, one.turns, one.dialogue, one.turn, one.by])
         title = f"{result.name}: values that {result.protocol} rewrote"
         tables.append(Table(columns, rows, (4, 6), title, () if rows else ["none"]))

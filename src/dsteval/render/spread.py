@@ -15,7 +15,11 @@ def spread_tables(spread: ProtocolSpread, everything: bool = False) -> list[Tabl
 
     ``everything`` lists all disagreements instead of the first few.
     """
-    own = [[one.protocol, _others(one)] for one in spread.entries if len(one.scores) > 1]
+    own = [
+        [one.protocol, ", ".join(f"{score.metric} {number(score.value, 100) or '-'}" for score in one.scores[1:])]
+        for one in spread.entries
+        if len(one.scores) > 1
+    ]
     tables = [_main(spread), Table(["protocol", "its own metrics"], own, in_tidy=True)]
     if spread.not_applicable:
         tables.append(not_applicable_table(spread.not_applicable))
@@ -24,24 +28,19 @@ def spread_tables(spread: ProtocolSpread, everything: bool = False) -> list[Tabl
     return tables
 
 
-def _others(entry: SpreadEntry) -> str:
-    """The protocol's own metrics beside JGA."""
-    return ", ".join(f"{score.metric} {number(score.value, 100) or '-'}" for score in entry.scores[1:])
-
-
 def _main(spread: ProtocolSpread) -> Table:
-    columns = ["protocol", "JGA", "- exact", "won", "lost", "what makes the difference (turns)"]
-    rows: list[list[Cell]] = []
-    for one in spread.entries:
-        jga, difference = number(one.jga.value, 100), number(one.difference, 100, sign=True)
-        rows.append([one.protocol, jga, difference, one.gained, one.lost, _rules(one)])
     notes = ["per cent; turns won and lost against exact"]
+    to_target = []
     if spread.target is not None:
         notes[0] += f"; target {number(spread.target, 100)}, nearest first"
-        columns.insert(2, "to target")
-        for row, one in zip(rows, spread.entries, strict=True):
-            away = None if one.jga.value is None else one.jga.value - spread.target
-            row.insert(2, number(away, 100, sign=True))
+        to_target = ["to target"]
+    columns = ["protocol", "JGA", *to_target, "- exact", "won", "lost", "what makes the difference (turns)"]
+    rows: list[list[Cell]] = []
+    for one in spread.entries:
+        jga = one.jga.value
+        away = [] if spread.target is None else [None if jga is None else jga - spread.target]
+        signed = [number(difference, 100, sign=True) for difference in (*away, one.difference)]
+        rows.append([one.protocol, number(jga, 100), *signed, one.gained, one.lost, _rules(one)])
     usual = spread.entries[0].notes if spread.entries else ()
     notes += usual
     notes += [f"{one.protocol}: {note}" for one in spread.entries for note in one.notes if note not in usual]
@@ -50,7 +49,8 @@ def _main(spread: ProtocolSpread) -> Table:
 
 def _rules(entry: SpreadEntry, most: int = 3) -> str:
     listed = [f"{rule} ({turns})" for rule, turns in entry.rules.items()]
-    return "; ".join(listed[:most]) + (f"; {len(listed) - most} more" if len(listed) > most else "")
+    rest = [f"{len(listed) - most} more"] if len(listed) > most else []
+    return "; ".join([*listed[:most], *rest])
 
 
 def _tidy(spread: ProtocolSpread) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from dsteval.errors import printable
@@ -68,6 +68,14 @@ class Table:
         columns = zip(self.columns, *self.rows, strict=True)
         lines = ([*name.split("\n"), *map(text, cells)] for name, *cells in columns)
         return sum(2 + max(map(len, column)) for column in lines)
+
+
+def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The second things of pairs by the first, each in the order in which they come."""
+    groups: dict[str, list[str]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def text(cell: Cell) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import IO
@@ -24,9 +23,9 @@ def console(file: IO[str]) -> Console:
     return made() if file.isatty() else made(width=_WIDE, color_system=None)
 
 
-def show(tables: list[Table], file: IO[str] | None = None) -> None:
+def show(tables: list[Table], file: IO[str]) -> None:
     """Print tables; one that is too wide for the terminal is turned round."""
-    out = console(file or sys.stdout)
+    out = console(file)
     for table in tables:
         if table.title:
             out.print(Text(printable(table.title)), style="bold")
@@ -52,13 +51,10 @@ def _rich(table: Table) -> RichTable:
     columns: list[list[Text]] = []
     for number, name in enumerate(table.columns):
         cells = [row[number] for row in table.rows]
-        if any(getattr(cell, "sign", "") for cell in cells):
-            head, *texts = _signed(name, cells)
-            drawn.add_column(Text(head), overflow="fold")
-        else:
-            justify: JustifyMethod = "right" if number in table.right else "left"
-            drawn.add_column(Text(printable(name)), justify=justify, overflow="fold")
-            texts = [printable(text(cell)) for cell in cells]
+        signed = any(getattr(cell, "sign", "") for cell in cells)
+        head, *texts = _signed(name, cells) if signed else map(printable, [name, *map(text, cells)])
+        side: JustifyMethod = "right" if number in table.right and not signed else "left"
+        drawn.add_column(Text(head), justify=side, overflow="fold")
         styles = ("bold" if is_bold(cell) else "" for cell in cells)
         columns.append(list(map(Text, texts, styles)))
     for row in zip(*columns, strict=True):

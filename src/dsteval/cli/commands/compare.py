@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
@@ -18,23 +18,11 @@ from dsteval.analysis.rankings import discriminative_power, over_protocols, over
 from dsteval.analysis.reference_change import two_references
 from dsteval.analysis.sample_size import plan
 from dsteval.analysis.seed_runs import repeated
-from dsteval.cli.options import (
-    arguments_of,
-    choice,
-    coverage_options,
-    file_options,
-    form_option,
-    interval_options,
-    metric_option,
-    open_named,
-    open_shown,
-    protocol_option,
-    together,
-)
-from dsteval.cli.output_files import emit, form_of
+from dsteval.cli import options as shared
+from dsteval.cli.output_files import emit, form_of, to_file
 from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import check_predictions, named, open_reference, open_saved, systems
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import OptionError, require, unknown
 from dsteval.metrics import parse
 from dsteval.pipeline.inputs import system_name
 from dsteval.readers import Source
@@ -49,38 +37,31 @@ from dsteval.stats.intervals import Intervals
 # What only the comparison of systems has a use for, and neither runs nor two references.
 _BESIDE = ["against", "fail_below", "baselines", "over", "power", "discriminate", "difference", "test", "common"]
 
+_Options: TypeAlias = dict[str, Any]
+
 _FAIL_BELOW = "With --against: exit 1 where the difference may be below so many points; may be repeated."
-_added_options = together(
-    choice("--over", of=["lambda", "protocols", "resamples"], multiple=True, help="Who leads, over what."),
-    click.option("--discriminate", is_flag=True, help="The share of pairs that each metric separates."),
-    click.option("--power", is_flag=True, help="Dialogues that are needed to tell the systems apart."),
-    click.option("--difference", type=float, metavar="POINTS", help="With --power: the difference to be told."),
-    click.option("--runs", is_flag=True, help="The FILEs are runs of one system: mean, deviation, agreement."),
-)
 
 
 @click.command("compare")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@file_options(several=True)
-@protocol_option
-@coverage_options
-@interval_options
-@metric_option
-@choice("--test", of=TESTS, default="bootstrap", help="The paired test.", show_default=True)
+@shared.file_options(several=True)
+@shared.protocol_option
+@shared.coverage_options
+@shared.interval_options
+@shared.metric_option
+@shared.choice("--test", of=TESTS, default="bootstrap", help="The paired test.", show_default=True)
 @click.option("--common", is_flag=True, help="Compare the dialogues that all systems have, and say so.")
 @click.option("--baselines", is_flag=True, help="Rows for empty states and for the state of the turn before.")
 @click.option("--against", metavar="SAVED", help="A saved result: each FILE is compared with it only.")
 @click.option("--fail-below", multiple=True, metavar="METRIC=POINTS", help=_FAIL_BELOW)
-@_added_options
-@form_option
+@shared.choice("--over", of=["lambda", "protocols", "resamples"], multiple=True, help="Who leads, over what.")
+@click.option("--discriminate", is_flag=True, help="The share of pairs that each metric separates.")
+@click.option("--power", is_flag=True, help="Dialogues that are needed to tell the systems apart.")
+@click.option("--difference", type=float, metavar="POINTS", help="With --power: the difference to be told.")
+@click.option("--runs", is_flag=True, help="The FILEs are runs of one system: mean, deviation, agreement.")
+@shared.form_option
 def command(
-    files: tuple[str, ...],
-    ref: tuple[str, ...],
-    ref_field: tuple[str, ...],
-    runs: bool,
-    form: str | None,
-    out: str | None,
-    **options: Any,
+    files: tuple[str, ...], ref: tuple[str, ...], ref_field: tuple[str, ...], runs: bool, **options: Any
 ) -> None:
     """Compare systems on the same dialogues: scores side by side, differences with intervals, paired tests.
 
@@ -90,62 +71,46 @@ def command(
     """
     check_places("out")
     beside = {name: options.pop(name) for name in _BESIDE}
-    arguments = arguments_of(options)
+    arguments = shared.arguments_of(options)
     if len(ref) > 1 or len(ref_field) > 1:
         _check_idle("two references", *_BESIDE, "runs")
         sides, fields = _two_references(files, ref, ref_field)
-        name, path = open_named(files[0])
-        change = two_references(open_shown(path), sides, ref_fields=fields, name=name, **arguments)
-        most = None if form_of(form, out) in ("csv", "json") else 20
-        emit(
-            tables_of.reference_tables(change, most), {"schema": SCHEMA, "references": change.to_dict()}, form, out
-        )
+        name, path = shared.open_named(files[0])
+        change = two_references(shared.open_shown(path), sides, ref_fields=fields, name=name, **arguments)
+        most = None if form_of() in ("csv", "json") else 20
+        emit(tables_of.reference_tables(change, most), {"schema": SCHEMA, "references": change.to_dict()})
         return
     reference = ref[0] if ref else None
     arguments["ref_field"] = ref_field[0] if ref_field else None
     if runs:
         _check_idle("--runs", *_BESIDE)
         repeats = repeated(systems(files, reference, {**arguments, "ci": None}), arguments["metrics"])
-        emit(tables_of.repeats_tables(repeats), {"schema": SCHEMA, "runs": repeats.to_dict()}, form, out)
+        emit(tables_of.repeats_tables(repeats), {"schema": SCHEMA, "runs": repeats.to_dict()})
         return
-    _systems(files, reference, arguments, beside, form, out)
+    _systems(files, reference, arguments, beside)
 
 
-def _systems(
-    files: Sequence[str],
-    ref: str | None,
-    arguments: dict[str, Any],
-    beside: dict[str, Any],
-    form: str | None,
-    out: str | None,
-) -> None:
+def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside: _Options) -> None:
     """Compare the systems; ``beside`` are the options that belong to this alone."""
-    intervals = Intervals.of_settings(arguments)
-    limits = _limits(beside["fail_below"], beside["against"], intervals.level)
+    limits = _limits(beside["fail_below"], beside["against"], Intervals.of_settings(arguments).level)
     if beside["common"] and arguments["missing"] == "error":
         arguments = {**arguments, "missing": "skip"}
     results = systems(files, ref, {**arguments, "ci": None})
     source, own = _baseline_reference(files, ref, arguments) if beside["baselines"] else (None, arguments)
-    comparison = compare(
-        results,
-        source,
-        common=beside["common"],
-        against=[] if beside["against"] is None else _saved(beside["against"], results),
-        baselines=tuple(BASELINES) if beside["baselines"] else (),
-        test=beside["test"],
-        **own,
-    )
+    against = [] if beside["against"] is None else _saved(beside["against"], results)
+    baselines = tuple(BASELINES) if beside["baselines"] else ()
+    only = {name: beside[name] for name in ("common", "test")}
+    comparison = compare(results, source, against=against, baselines=baselines, **only, **own)
     below = _below(comparison, limits)
     for note in comparison.notes:
         click.echo(note, err=True)
-    everything = form_of(form, out) in ("csv", "json")
-    tables = comparison_tables(comparison, not arguments["metrics"], everything)
-    document = comparison.to_dict(out is not None)
-    for key, more, value in _added(comparison.systems, files, ref, intervals, arguments, beside):
+    tables = comparison_tables(comparison, not arguments["metrics"], form_of() in ("csv", "json"))
+    document = comparison.to_dict(to_file())
+    for key, more, value in _added(comparison.systems, files, ref, arguments, beside):
         tables += more
         document[key] = value
     remarks = dict.fromkeys(note for one in comparison.systems for note in one.notes)
-    emit(tables, document, form, out, remarks=remarks, compact=True)
+    emit(tables, document, remarks=remarks, compact=True)
     for line in below:
         click.echo(f"dsteval: {line}", err=True)
     if below:
@@ -167,28 +132,25 @@ def _two_references(
     Raises OptionError for another number of systems or references.
     """
     if len(files) != 1 or (len(refs), len(fields)) not in ((2, 0), (2, 1), (2, 2), (1, 2), (0, 2)):
-        raise OptionError(
-            where="--ref, --ref-field",
-            expected="one FILE and two references: --ref A --ref B, or --ref-field A --ref-field B of one file",
-            found=f"{len(files)} FILE and {', '.join((*refs, *fields))}",
-        )
-    pairs = [open_named(ref) for ref in refs]
+        expected = "one FILE and two references: --ref A --ref B, or --ref-field A --ref-field B of one file"
+        found = f"{len(files)} FILE and {', '.join((*refs, *fields))}"
+        raise OptionError(where="--ref, --ref-field", expected=expected, found=found)
+    pairs = [shared.open_named(ref) for ref in refs]
     labels = [name or path for name, path in pairs] if len(refs) == 2 else list(fields)
-    if labels[0] == labels[1]:
-        raise OptionError(where="--ref", expected="two references", found=f"{labels[0]!r} twice")
-    opened: list[Source | None] = [open_shown(path) for _, path in pairs]
+    require(labels[0] != labels[1], "--ref", "two references", f"{labels[0]!r} twice")
+    opened: list[Source | None] = [shared.open_shown(path) for _, path in pairs]
     sides = opened if len(opened) == 2 else (opened or [None]) * 2
     own = fields if len(fields) == 2 else [*fields] * 2
     return dict(zip(labels, sides, strict=True)), dict(zip(labels, own, strict=True)) if fields else None
 
 
 def _baseline_reference(
-    files: Sequence[str], ref: str | None, arguments: dict[str, Any]
-) -> tuple[Source | None, dict[str, Any]]:
+    files: Sequence[str], ref: str | None, arguments: _Options
+) -> tuple[Source | None, _Options]:
     """The reference of which baselines are made: --ref, or the first FILE that has one inside."""
     if ref is not None:
-        return open_shown(ref), arguments
-    opened = (open_shown(open_named(file)[1]) for file in files if file != "-")
+        return shared.open_shown(ref), arguments
+    opened = (shared.open_shown(shared.open_named(file)[1]) for file in files if file != "-")
     first = next((source for source in opened if not is_saved(source)), None)
     return first, {**arguments, "ref_format": arguments["format"]}
 
@@ -207,21 +169,14 @@ def _limits(texts: Sequence[str], against: str | None, level: float | None) -> d
     limits = {}
     for text in texts:
         where = f"--fail-below {text}"
-        if against is None:
-            expected = "--against with a saved result, from which a difference is taken"
-            raise OptionError(where=where, expected=expected, found="none")
-        if level is None:
-            raise OptionError(where=where, expected="intervals, whose lower bound counts", found="--no-ci")
+        expected = "--against with a saved result, from which a difference is taken"
+        require(against is not None, where, expected, "none")
+        require(level is not None, where, "intervals, whose lower bound counts", "--no-ci")
         metric, _, points = text.rpartition("=")
-        try:
-            limit = float(points) if metric else math.nan
-        except ValueError:
-            limit = math.nan
-        if not math.isfinite(limit):
-            raise OptionError(where=where, expected="METRIC=POINTS, like JGA=-1.0", found=repr(points))
+        limit = shared.as_number(points)
+        require(metric and math.isfinite(limit), where, "METRIC=POINTS, like JGA=-1.0", repr(points))
         parsed = parse(metric)
-        if parsed.lower_is_better:
-            raise OptionError(where=where, expected="a metric of which more is better", found=parsed.name)
+        require(not parsed.lower_is_better, where, "a metric of which more is better", parsed.name)
         limits[str(parsed)] = limit
     return limits
 
@@ -229,9 +184,8 @@ def _limits(texts: Sequence[str], against: str | None, level: float | None) -> d
 def _below(comparison: Comparison, limits: dict[str, float]) -> list[str]:
     """What is to be said of each difference whose lower bound is below its limit, or unknown."""
     known = list(dict.fromkeys(one.metric for one in comparison.differences))
-    for metric in limits:
-        if metric not in known:
-            raise OptionError(unknown("metric in --fail-below", metric, known))
+    if missing := [metric for metric in limits if metric not in known]:
+        raise OptionError(unknown("metric in --fail-below", missing[0], known))
     return [
         _failure(one, limits[one.metric])
         for one in comparison.differences
@@ -249,24 +203,19 @@ def _failure(one: Difference, limit: float) -> str:
 
 
 def _added(
-    results: Sequence[Result],
-    files: Sequence[str],
-    ref: str | None,
-    intervals: Intervals,
-    arguments: dict[str, Any],
-    beside: dict[str, Any],
+    results: Sequence[Result], files: Sequence[str], ref: str | None, arguments: _Options, beside: _Options
 ) -> Iterator[tuple[str, list[Table], Any]]:
     """What was asked for beside the comparison: its key in the JSON, its tables, and what the JSON has of it."""
-    metrics = arguments["metrics"]
+    metrics, intervals = arguments["metrics"], Intervals.of_settings(arguments)
     if "lambda" in beside["over"]:
         by_lambda = over_lambda(results)
         yield "over_lambda", tables_of.lambda_tables(by_lambda), by_lambda.to_dict()
     if "protocols" in beside["over"]:
-        sources = {name or system_name(Path(path).name): open_shown(path) for name, path in named(files)}
+        sources = {name or system_name(Path(path).name): shared.open_shown(path) for name, path in named(files)}
         for source in sources.values():
             check_predictions(source, "--over protocols")
-        reference = open_reference(ref)
         settings: Any = {key: value for key, value in arguments.items() if key not in ("metrics", "protocol")}
+        reference = open_reference(ref)
         found = [over_protocols(reference, sources, metric, **settings) for metric in metrics or ["JGA"]]
         tables = [table for one in found for table in tables_of.protocol_tables(one)]
         yield "over_protocols", tables, [one.to_dict() for one in found]
@@ -282,5 +231,4 @@ def _added(
         asked = None if points is None else {text: points / scale for text, scale in scales.items()}
         planned = plan(results, metrics, intervals, asked)
         yield "plan", tables_of.plan_tables(planned), planned.to_dict()
-    elif points is not None:
-        raise OptionError(where="--difference", expected="--power, which it is for", found="none")
+    require(beside["power"] or points is None, "--difference", "--power, which it is for", "none")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -34,8 +33,15 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
     say(opened, format)
     # All is read before anything is written: nothing is written half, to stdout neither.
     dialogues = list(readers.read(opened, "pred", format, readers.Options(updates, ref_field)))
-    count = _write(lines(dialogues, one_side(dialogues)), target)
-    click.echo(f"{target}: {count} turns written", err=True)
+    written = list(lines(dialogues, one_side(dialogues)))
+    if target == "-":
+        to_stdout(b"".join(written))
+    else:
+        with replaced(target, "OUT") as file:  # complete, or not there
+            packs = target.endswith(".gz")
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packs else nullcontext(file) as put:
+                put.writelines(written)
+    click.echo(f"{target}: {len(written)} turns written", err=True)
     if opened.schema:
         told = f"the schema's {len(opened.schema)} slots are no part of the lines: score with --slots schema.json"
         click.echo(f"{opened.name}: {told}", err=True)
@@ -47,18 +53,3 @@ def _in_place(source: str, target: str) -> bool:
         return Path(source).is_file() and Path(source).samefile(target)
     except (OSError, ValueError):
         return False
-
-
-def _write(written: Iterable[bytes], target: str) -> int:
-    """Write all lines, or none: a file is complete or not there. Returns how many."""
-    count = 0
-    with ExitStack() as opened:
-        put: Callable[[bytes], object] = to_stdout
-        if target != "-":
-            file = opened.enter_context(replaced(target, "OUT"))
-            packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if target.endswith(".gz") else None
-            put = opened.enter_context(packed).write if packed else file.write
-        for line in written:
-            put(line)
-            count += 1
-    return count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from dsteval.analysis.describe import PROTOCOL, Description, describe
@@ -23,9 +25,7 @@ def command() -> None:
 @click.option("--format", metavar="NAME", help="Format of the files, instead of detecting it.")
 @field_option()
 @form_option
-def _describe(
-    files: tuple[str, ...], format: str | None, ref_field: str | None, form: str | None, out: str | None
-) -> None:
+def _describe(files: tuple[str, ...], **reading: Any) -> None:
     """Count conversations, turns, slots and values of each FILE: a path, or a data set such as sgd/dev.
 
     A folder or an archive with list files, as MultiWOZ has them, gets a row for train, dev and test, and so does a
@@ -35,18 +35,14 @@ def _describe(
     found: list[Description] = []
     for text in files:
         with FetchBar() as bar:
-            found += describe(text, format=format, ref_field=ref_field, progress=bar)
+            found += describe(text, **reading, progress=bar)
         if bar.came:
             say_unverified(text)
-    document = {"schema": 1, "data": [one.to_dict() for one in found]}
-    emit([_table(found)], document, form, out)
-
-
-def _table(found: list[Description]) -> Table:
     columns = ["data", "conversations", "turns", "turns a conversation", "slots", "values"]
     rows = [[one.name, one.conversations, one.turns, number(one.average), one.slots, one.values] for one in found]
     notes = [f"slots that have a value, and distinct pairs of slot and value, as protocol {PROTOCOL} reads them"]
-    return Table(columns, rows, range(1, 6), notes=notes)
+    table = Table(columns, rows, range(1, 6), notes=notes)
+    emit([table], {"schema": 1, "data": [one.to_dict() for one in found]})
 
 
 @command.command("fetch", short_help="Fetch public data sets into the cache.")

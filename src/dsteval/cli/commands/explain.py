@@ -14,13 +14,7 @@ from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import open_reference, predictions
 from dsteval.errors import OptionError
-from dsteval.render.explanation import (
-    explanation_table,
-    show_explanation,
-    show_side_by_side,
-    side_by_side_table,
-    worst_table,
-)
+from dsteval.render import explanation as render
 from dsteval.results.result import SCHEMA
 
 _ONLY = {"type1": ("type 1",), "type2": ("type 2",), "wrong": ("type 1", "type 2")}
@@ -36,15 +30,7 @@ _ONLY = {"type1": ("type 1",), "type2": ("type 2",), "wrong": ("type 1", "type 2
 @click.option("--worst", "count", type=int, metavar="N", help="List the N dialogues that do worst, by the metric.")
 @form_option
 def command(
-    file: str,
-    dialogue: str | None,
-    ref: str | None,
-    only: str | None,
-    other: str | None,
-    count: int | None,
-    form: str | None,
-    out: str | None,
-    **options: Any,
+    file: str, dialogue: str | None, ref: str | None, only: str | None, count: int | None, **options: Any
 ) -> None:
     """Show DIALOGUE of FILE turn by turn: both states, where each error began, and each turn's weight.
 
@@ -52,37 +38,29 @@ def command(
     lead from an error to the turns that inherit it. The id counts in any case, with or without .json. With --worst
     instead of DIALOGUE the dialogues are listed that are worth a look.
     """
-    _check(dialogue, count, only, other)
+    other = options.pop("other")
+    if count is None and dialogue is None:
+        raise click.UsageError("Missing argument 'DIALOGUE', or --worst N to find one.")
+    beside = [name for name, value in (("DIALOGUE", dialogue), ("--only", only), ("--system", other)) if value]
+    if count is not None and beside:
+        raise OptionError(where=f"--worst {count}", expected="no dialogue, since it lists them", found=beside[0])
     check_places("out")
     reference = open_reference(ref)
-    name, source = predictions(file, "explain")
+    files = [file] if other is None else [file, other]
+    inputs = (predictions(each, "explain") for each in files)  # the second is opened when the first is explained
     if count is not None:
+        name, source = next(inputs)
         listed = worst(reference, source, count, name=name, **options)
-        emit([worst_table(listed)], listed.to_dict(), form, out)
+        emit([render.worst_table(listed)], listed.to_dict())
         return
-    explained = partial(explain, reference, dialogue=dialogue or "", **options)
-    shown = [explained(pred=source, name=name)]
-    if other is not None:
-        name, source = predictions(other, "explain")
-        shown.append(explained(pred=source, name=name))
+    shown = [explain(reference, source, dialogue or "", name=name, **options) for name, source in inputs]
     whole = shown[0]
     if only is not None:
         numbers = set().union(*(one.turns_of(_ONLY[only]) for one in shown))
         shown = [one.at(numbers) for one in shown]
     if other is None:
-        text = partial(show_explanation, shown[0], whole=whole)
-        emit([explanation_table(shown[0])], shown[0].to_dict(), form, out, text)
+        text = partial(render.show_explanation, shown[0], whole=whole)
+        emit([render.explanation_table(shown[0])], shown[0].to_dict(), text)
     else:
         document = {"schema": SCHEMA, "systems": [one.to_dict() for one in shown]}
-        first, second = shown
-        text = partial(show_side_by_side, first, second)
-        emit([side_by_side_table(first, second)], document, form, out, text)
-
-
-def _check(dialogue: str | None, count: int | None, only: str | None, other: str | None) -> None:
-    """Raise where DIALOGUE and --worst are both there, or neither."""
-    if count is None and dialogue is None:
-        raise click.UsageError("Missing argument 'DIALOGUE', or --worst N to find one.")
-    given = [name for name, value in (("DIALOGUE", dialogue), ("--only", only), ("--system", other)) if value]
-    if count is not None and given:
-        raise OptionError(where=f"--worst {count}", expected="no dialogue, since it lists them", found=given[0])
+        emit([render.side_by_side_table(*shown)], document, partial(render.show_side_by_side, shown[0], shown[1]))

@@ -20,7 +20,7 @@ _SHOWN = 50  # distances at most
 @click.option("--turns", type=float, required=True, help="Within how many user turns a mistake is forgotten.")
 @click.option("--factor", type=float, required=True, help="By which share, 0 up to (not including) 1.")
 @form_option
-def command(turns: float, factor: float, form: str | None, out: str | None) -> None:
+def command(turns: float, factor: float) -> None:
     """Print the lambda of FGA under which a mistake is forgotten by FACTOR within TURNS user turns.
 
     lambda = -ln(1 - factor) / turns, and the weight of an inherited error at each distance.
@@ -36,4 +36,4 @@ def command(turns: float, factor: float, form: str | None, out: str | None) -> N
     title = f"lambda {numbers.number(number, digits=5)}, metric {metric}"
     document = {"schema": 1, "lambda": number, "turns": turns, "factor": factor, "metric": metric}
     table = Table(["turns since the error", "weight"], rows, frozenset({0, 1}), title=title)
-    emit([table], document | {"weights": weights.tolist()}, form, out)
+    emit([table], document | {"weights": weights.tolist()})

@@ -65,15 +65,15 @@ _LISTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 
 
 @click.command("list")
-@click.argument("what", type=OneOf("WHAT", list(_LISTS)))
+@click.argument("what", type=OneOf(_LISTS))
 @form_option
-def command(what: str, form: str | None, out: str | None) -> None:
+def command(what: str) -> None:
     """List what is at hand: metrics, protocols, readers, trackers or public data sets."""
     entries = _LISTS[what]()
     columns = [column for column in entries[0] if column in _SHOWN]
     rows: list[list[Cell]] = [[_cell(entry[column]) for column in columns] for entry in entries]
     tidy = Table(list(entries[0]), [[_cell(value) for value in entry.values()] for entry in entries])
-    emit([Table(columns, rows, tidy=tidy)], {"schema": 1, what: entries}, form, out)
+    emit([Table(columns, rows, tidy=tidy)], {"schema": 1, what: entries})
 
 
 # What a person sees; CSV and JSON have every column.

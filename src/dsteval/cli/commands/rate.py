@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dsteval import readers
-from dsteval.cli.commands.rate_studies import (
-    SEED,
-    agree_command,
-    check_seed,
-    correlate_command,
-    plan_command,
-    read_ratings,
-)
-from dsteval.cli.options import OneOf, coverage_options, input_options, open_named, open_shown, say, slot_list
-from dsteval.cli.output_files import replaced
+from dsteval.cli.commands import rate_studies as studies
+from dsteval.cli.options import choice, open_named, open_shown, say, scoring_options, seed_option, slot_list
+from dsteval.cli.output_files import write
 from dsteval.cli.path_checks import check_inputs, check_places
 from dsteval.cli.systems import check_predictions, opened
 from dsteval.dialogue import Dialogue
@@ -36,33 +29,21 @@ def command() -> None:
     """Ratings by people: draw conversations, hand them out, take ratings in, and compare metrics with them."""
 
 
-for _study in (agree_command, correlate_command, plan_command):
+for _study in (studies.agree_command, studies.correlate_command, studies.plan_command):
     command.add_command(_study)
 
 
 @command.command("sample", short_help="Draw conversations to be rated.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@input_options
-@coverage_options
+@scoring_options
 @click.option("--size", type=int, default=100, metavar="N", help="How many dialogues.", show_default=True)
-@SEED
-@click.option(
-    "--by", "strata", multiple=True, type=OneOf("--by", STRATA), help="Draw from each stratum its share."
-)
+@seed_option
+@choice("--by", "strata", of=STRATA, multiple=True, help="Draw from each stratum its share.")
 @click.option("--blind", is_flag=True, help="Mix all systems' conversations under names that tell nothing.")
 @click.option("--key", metavar="PATH", help="Where the key goes: which item is which system's dialogue.")
 @click.option("-o", "--out", required=True, metavar="PATH", help="Where the conversations go, as JSON Lines.")
 def _sample(
-    files: tuple[str, ...],
-    ref: str | None,
-    protocol: str,
-    size: int,
-    seed: int,
-    strata: tuple[str, ...],
-    blind: bool,
-    key: str | None,
-    out: str,
-    **settings: Any,
+    files: tuple[str, ...], ref: str | None, size: int, blind: bool, key: str | None, out: str, **settings: Any
 ) -> None:
     """Draw dialogues, the same for every FILE, with both states and utterances.
 
@@ -70,6 +51,7 @@ def _sample(
     """
     require(key is not None or not blind, "--blind", "--key, where the names are kept", "none")
     check_places("out", "key")
+    seed, strata = settings.pop("seed"), settings.pop("strata")
     settings["slots"] = slot_list(settings["slots"])
     reference = opened(ref, settings["ref_format"])
     pools = []
@@ -77,18 +59,16 @@ def _sample(
         source = open_shown(path)
         check_predictions(source, "rate sample")
         say(source, settings["format"])
-        run = Run.of(protocol, **settings)
-        pools.append(pool(name or system_name(Path(path).name), source, reference, run))
+        pools.append(pool(name or system_name(Path(path).name), source, reference, Run.of(**settings)))
     names = [one.system for one in pools]
     check_names(names, "FILE")
-    check_seed(seed)
+    studies.check_seed(seed)
     drawn = draw(pools, size, seed, strata, blind)
-    _write("--out", out, b"".join(lines(drawn.dialogues)))
+    write("--out", out, b"".join(lines(drawn.dialogues)))
     if key is not None:
-        _write("--key", key, csv_text(SampleItem._fields, drawn.items).encode())
-    if strata:
-        for stratum, (at_hand, number) in drawn.strata.items():
-            click.echo(f"{stratum}: {number} of {at_hand}", err=True)
+        write("--key", key, csv_text(SampleItem._fields, drawn.items).encode())
+    for stratum, (at_hand, number) in drawn.strata.items() if strata else ():
+        click.echo(f"{stratum}: {number} of {at_hand}", err=True)
     click.echo(f"{out}: {len(drawn.items)} items, {size} dialogues of {', '.join(names)}", err=True)
 
 
@@ -103,9 +83,26 @@ def _export(items: str, target: str, format: str | None, rater: str) -> None:
     A name that ends in .csv gets a row for each conversation with an empty rating; any other becomes a folder with
     one text file each, in the form of the FGA paper's study.
     """
-    _check_target(target)
+    is_sheet, folder = Path(target).suffix.casefold() == ".csv", Path(target)
+    if is_sheet:
+        check_places("target")
+    elif folder.is_dir():
+        check_inputs("target")
     dialogues = _dialogues(items, format)
-    _hand_out(dialogues, target, rater)
+    if is_sheet:
+        for dialogue in dialogues:  # raters judge a prediction by the reference, as the texts show both
+            check_sides(dialogue)
+        texts = {folder: sheet(dialogues, rater)}
+    else:
+        texts = {folder / file_name(dialogue): text_of(dialogue) for dialogue in dialogues}
+        _check_folder(target, texts)
+    for path, text in texts.items():  # all of them, before the first is written
+        if path.is_file() and path.read_bytes() != text.encode():
+            found = "one with other content, which may be a rater's"
+            remedy = "Name another, or remove it if nobody needs it."
+            raise OptionError(where=f"OUT {path}", expected="a new file", found=found, remedy=remedy)
+    for path, text in texts.items():
+        write("OUT", str(path), text.encode())
     click.echo(f"{target}: {len(dialogues)} conversations written", err=True)
 
 
@@ -115,21 +112,19 @@ def _export(items: str, target: str, format: str | None, rater: str) -> None:
 @click.option("--items", metavar="ITEMS", help="The conversations: ratings of others are refused.")
 @click.option("--scale", metavar="LOW..HIGH", help="What ratings may be, such as 0..1; others are refused.")
 @click.option("--allow-missing", is_flag=True, help="Take a file in though rows of it have no rating.")
-def _import(files: tuple[str, ...], into: str, items: str | None, scale: str | None, allow_missing: bool) -> None:
+def _import(files: tuple[str, ...], into: str, items: str | None, **reading: Any) -> None:
     """Add the ratings of each FILE, a filled CSV or JSON Lines, to those kept.
 
     NAME=PATH names the rater where rows do not. All is taken in, or nothing.
     """
-    suffix = Path(into).suffix
-    known = suffix.casefold() in (".jsonl", ".csv")
-    require(known, f"--into {into}", "a name that ends in .jsonl or .csv", repr(suffix))
+    known = Path(into).suffix.casefold() in (".jsonl", ".csv")
+    require(known, f"--into {into}", "a name that ends in .jsonl or .csv", repr(Path(into).suffix))
     kept = read(into)[0] if Path(into).exists() else []
-    ratings, again = combined([*kept, *read_ratings(files, scale=scale, allow_missing=allow_missing)])
+    ratings, again = combined([*kept, *studies.read_ratings(files, **reading)])
     if items is not None:
         table(ratings).of([one.id for one in _dialogues(items, None)])
-    added = len(ratings) - len(kept)
-    if added:
-        _write("--into", into, written(ratings, into))
+    if added := len(ratings) - len(kept):
+        write("--into", into, written(ratings, into))
     click.echo(f"{into}: {added} ratings added, {again} there already, {len(ratings)} in all", err=True)
 
 
@@ -137,42 +132,6 @@ def _dialogues(path: str, format: str | None) -> list[Dialogue]:
     source = open_shown(path)
     say(source, format)
     return list(readers.read(source, "pred", format))
-
-
-def _write(option: str, path: str, data: bytes) -> None:
-    """Write a file. Raises OptionError, which names the ``option``, where that cannot be done."""
-    with replaced(path, option) as file:
-        file.write(data)
-
-
-def _check_target(target: str) -> None:
-    """Raise OptionError where OUT is what is exported, or cannot be written."""
-    if _is_sheet(target):
-        check_places("target")
-    elif Path(target).is_dir():
-        check_inputs("target")
-
-
-def _hand_out(dialogues: Sequence[Dialogue], target: str, rater: str) -> None:
-    """Write conversations as a CSV, or into a folder. Raises OptionError for one that holds something else."""
-    folder = Path(target)
-    if _is_sheet(target):
-        for dialogue in dialogues:  # raters judge a prediction by the reference, as the texts show both
-            check_sides(dialogue)
-        texts = {folder: sheet(dialogues, rater)}
-    else:
-        texts = {folder / file_name(dialogue): text_of(dialogue) for dialogue in dialogues}
-        _check_folder(target, texts)
-    for path, text in texts.items():  # all of them, before the first is written
-        if path.is_file() and path.read_bytes() != text.encode():
-            raise OptionError(
-                where=f"OUT {path}",
-                expected="a new file",
-                found="one with other content, which may be a rater's",
-                remedy="Name another, or remove it if nobody needs it.",
-            )
-    for path, text in texts.items():
-        _write("OUT", str(path), text.encode())
 
 
 def _check_folder(target: str, texts: Collection[Path]) -> None:
@@ -183,10 +142,5 @@ def _check_folder(target: str, texts: Collection[Path]) -> None:
         others = sorted(path.name for path in folder.iterdir() if path not in texts)
     except OSError as error:
         raise OptionError(where=target, expected="a folder", found=error.strerror or str(error)) from None
-    if others:
-        expected = "a folder of its own, for a folder is read as a whole"
-        raise OptionError(where=target, expected=expected, found=f"other files in it ({first_few(others)})")
-
-
-def _is_sheet(target: str) -> bool:
-    return Path(target).suffix.casefold() == ".csv"
+    expected = "a folder of its own, for a folder is read as a whole"
+    require(not others, target, expected, f"other files in it ({first_few(others)})")

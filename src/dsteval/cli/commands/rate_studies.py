@@ -6,17 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from click import option
 
-from dsteval.cli.options import (
-    OneOf,
-    arguments_of,
-    coverage_options,
-    form_option,
-    input_options,
-    open_named,
-    slot_list,
-    together,
-)
+from dsteval.cli import options as shared
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import systems
@@ -33,16 +25,13 @@ from dsteval.results.result import SCHEMA, Result
 from dsteval.stats.agreement import COEFFICIENTS, LEVELS
 from dsteval.stats.intervals import Intervals
 
-SEED = click.option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws.")
-
-
-_ratings_options = together(
-    click.option("--ci", type=float, default=0.95, metavar="LEVEL", help="Level of the intervals."),
-    click.option("--no-ci", is_flag=True, help="No intervals."),
-    click.option("--resamples", type=int, default=1000, metavar="N", help="How often is drawn anew."),
-    SEED,
-    click.option("--scale", metavar="LOW..HIGH", help="What ratings may be; others are refused."),
-    click.option("--allow-missing", is_flag=True, help="Go on though rows have no rating."),
+_ratings_options = shared.together(
+    option("--ci", type=float, default=0.95, metavar="LEVEL", help="Level of the intervals."),
+    option("--no-ci", is_flag=True, help="No intervals."),
+    option("--resamples", type=int, default=1000, metavar="N", help="How often is drawn anew."),
+    shared.seed_option,
+    option("--scale", metavar="LOW..HIGH", help="What ratings may be; others are refused."),
+    option("--allow-missing", is_flag=True, help="Go on though rows have no rating."),
 )
 
 
@@ -52,14 +41,14 @@ def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _intervals(options: dict[str, Any]) -> Intervals:
-    return Intervals.of_settings(arguments_of(_taken(options, "ci", "no_ci", "resamples", "seed")))
+    return Intervals.of_settings(shared.arguments_of(_taken(options, "ci", "no_ci", "resamples", "seed")))
 
 
 def read_ratings(files: Sequence[str], *, scale: str | None, allow_missing: bool) -> list[Rating]:
     """The ratings of all files. Raises ReadError for rows without a rating, unless they are allowed."""
     limits = None if scale is None else parse_scale(scale)
     ratings: list[Rating] = []
-    for name, path in map(open_named, files):
+    for name, path in map(shared.open_named, files):
         rated, missing = read(path, name or "", limits)
         ratings += rated
         if missing:
@@ -79,50 +68,34 @@ def check_seed(seed: int) -> None:
 
 @click.command("agree", short_help="How far raters agree.")
 @click.argument("files", nargs=-1, required=True, metavar="RATINGS...")
-@click.option("--level", type=OneOf("--level", LEVELS), default="nominal", help="What ratings are.")
-@click.option("--worst", type=int, default=10, metavar="N", help="How many disputed items are listed.")
+@shared.choice("--level", of=LEVELS, default="nominal", help="What ratings are.")
+@option("--worst", type=int, default=10, metavar="N", help="How many disputed items are listed.")
 @_ratings_options
-@form_option
-def agree_command(
-    files: tuple[str, ...], level: str, worst: int, form: str | None, out: str | None, **options: Any
-) -> None:
+@shared.form_option
+def agree_command(files: tuple[str, ...], level: str, worst: int, **options: Any) -> None:
     """Krippendorff's alpha, Fleiss' and Cohen's kappa, each rater's bias, and the items that divide raters."""
     check_places("out")
     require(worst >= 0, "--worst", "0 or more", worst)
     ratings = table(read_ratings(files, **_taken(options, "scale", "allow_missing")))
     found = agree(ratings, level, _intervals(options), worst)
-    emit(agreement_tables(found), {"schema": SCHEMA, "agreement": found.to_dict()}, form, out, remarks=found.notes)
+    emit(agreement_tables(found), {"schema": SCHEMA, "agreement": found.to_dict()}, remarks=found.notes)
 
 
 @click.command("correlate", short_help="How far metrics agree with raters.")
 @click.argument("file", metavar="FILE")
-@input_options
-@coverage_options
-@click.option("--ratings", "rated", multiple=True, required=True, metavar="PATH", help="Ratings; may be repeated.")
-@click.option(
-    "--metric", "metrics", multiple=True, metavar="M", help="A metric; JGA and FGA@0.5 if none is named."
-)
-@click.option(
-    "--coefficient", type=OneOf("--coefficient", list(COEFFICIENTS)), default="pearson", help="Which correlation."
-)
-@click.option("--against", type=OneOf("--against", AGAINST), default="mean", help="The mean rating, or each.")
-@click.option("--key", metavar="PATH", help="The key of a sample: items of one dialogue are drawn together.")
-@click.option("--fit", is_flag=True, help="Find the lambda of FGA that agrees best.")
-@click.option("--folds", type=int, default=10, metavar="K", help="Folds of the cross-validation of lambda.")
-@click.option("--chart", metavar="PATH", help="With --fit: the curve as .svg or .png (needs the extra charts).")
+@shared.scoring_options
+@option("--ratings", "rated", multiple=True, required=True, metavar="PATH", help="Ratings; may be repeated.")
+@option("--metric", "metrics", multiple=True, metavar="M", help="A metric; JGA and FGA@0.5 if none is named.")
+@shared.choice("--coefficient", of=COEFFICIENTS, default="pearson", help="Which correlation.")
+@shared.choice("--against", of=AGAINST, default="mean", help="The mean rating, or each.")
+@option("--key", metavar="PATH", help="The key of a sample: items of one dialogue are drawn together.")
+@option("--fit", is_flag=True, help="Find the lambda of FGA that agrees best.")
+@option("--folds", type=int, default=10, metavar="K", help="Folds of the cross-validation of lambda.")
+@option("--chart", metavar="PATH", help="With --fit: the curve as .svg or .png (needs the extra charts).")
 @_ratings_options
-@form_option
+@shared.form_option
 def correlate_command(
-    file: str,
-    rated: tuple[str, ...],
-    metrics: tuple[str, ...],
-    key: str | None,
-    fit: bool,
-    folds: int,
-    chart: str | None,
-    form: str | None,
-    out: str | None,
-    **options: Any,
+    file: str, rated: tuple[str, ...], key: str | None, fit: bool, folds: int, chart: str | None, **options: Any
 ) -> None:
     """Correlate metrics of the conversations in FILE with their ratings; items are dialogues of FILE."""
     check_places("out", "chart")
@@ -133,53 +106,40 @@ def correlate_command(
         charts.check(chart)
     intervals, coefficient = _intervals(options), _taken(options, "coefficient", "against")
     reading = _taken(options, "scale", "allow_missing")
-    result = _scored(file, metrics or ("JGA", "FGA@0.5"), **options)
+    options["metrics"] = options["metrics"] or ("JGA", "FGA@0.5")
+    result = _scored(file, **options)
     ratings = table(read_ratings(rated, **reading))
-    dialogues = None if key is None else read_key(key)
-    found = correlate(
-        result, ratings, **coefficient, intervals=intervals, dialogues=dialogues, fit=fit, folds=folds
-    )
+    fitting: dict[str, Any] = {"dialogues": None if key is None else read_key(key), "fit": fit, "folds": folds}
+    found = correlate(result, ratings, **coefficient, intervals=intervals, **fitting)
     if (best := found.best_lambda) is not None:
         most = len(best.folds) or folds
         expected = f"at most {most}, the conversations there are"
         require(most >= folds or not typed("folds"), "--folds", expected, folds)  # the default is for all that go
         if chart is not None:
             charts.save(best, chart)
-    document = {"schema": SCHEMA, "correlations": found.to_dict()}
-    emit(correlation_tables(found), document, form, out, remarks=found.notes)
+    emit(correlation_tables(found), {"schema": SCHEMA, "correlations": found.to_dict()}, remarks=found.notes)
 
 
 @click.command("plan", short_help="How many conversations and raters a study needs.")
 @click.argument("file", required=False, metavar="[FILE]")
-@input_options
-@coverage_options
-@click.option("--r1", type=float, metavar="R", help="One metric's correlation with the mean rating.")
-@click.option("--r2", type=float, metavar="R", help="The other's.")
-@click.option("--r12", type=float, metavar="R", help="That of the two metrics.")
-@click.option("--raters", multiple=True, type=int, metavar="N", help="Raters a conversation; may be repeated.")
-@click.option("--agreement", type=float, metavar="A", help="Correlation of two raters, such as alpha.")
-@click.option("--alpha", type=float, default=0.05, metavar="P", help="Level of the test.")
-@click.option(
-    "--target-power", "power", type=float, default=0.8, metavar="P", help="Share of studies that shall tell."
-)
-@click.option("--true-lambda", type=float, metavar="L", help="Find this lambda on conversations like FILE's.")
-@click.option("--factor", type=float, default=4.0, metavar="F", help="How narrow: high / low.")
-@click.option("--share", type=float, default=0.5, metavar="P", help="Share of satisfied ratings.")
-@click.option("--slope", type=float, default=0.5, metavar="X", help="Satisfaction gained with FGA from 0 to 1.")
-@click.option("--noise", type=float, default=0.2, metavar="X", help="What else moves it, a deviation.")
-@click.option("--bias", type=float, default=0.1, metavar="X", help="How raters differ, a deviation.")
-@click.option("--repetitions", type=int, default=1000, metavar="N", help="Simulated studies.")
-@SEED
-@form_option
-def plan_command(
-    file: str | None,
-    raters: tuple[int, ...],
-    true_lambda: float | None,
-    factor: float,
-    form: str | None,
-    out: str | None,
-    **options: Any,
-) -> None:
+@shared.scoring_options
+@option("--r1", type=float, metavar="R", help="One metric's correlation with the mean rating.")
+@option("--r2", type=float, metavar="R", help="The other's.")
+@option("--r12", type=float, metavar="R", help="That of the two metrics.")
+@option("--raters", multiple=True, type=int, metavar="N", help="Raters a conversation; may be repeated.")
+@option("--agreement", type=float, metavar="A", help="Correlation of two raters, such as alpha.")
+@option("--alpha", type=float, default=0.05, metavar="P", help="Level of the test.")
+@option("--target-power", "power", type=float, default=0.8, metavar="P", help="Share of studies that shall tell.")
+@option("--true-lambda", type=float, metavar="L", help="Find this lambda on conversations like FILE's.")
+@option("--factor", type=float, default=4.0, metavar="F", help="How narrow: high / low.")
+@option("--share", type=float, default=0.5, metavar="P", help="Share of satisfied ratings.")
+@option("--slope", type=float, default=0.5, metavar="X", help="Satisfaction gained with FGA from 0 to 1.")
+@option("--noise", type=float, default=0.2, metavar="X", help="What else moves it, a deviation.")
+@option("--bias", type=float, default=0.1, metavar="X", help="How raters differ, a deviation.")
+@option("--repetitions", type=int, default=1000, metavar="N", help="Simulated studies.")
+@shared.seed_option
+@shared.form_option
+def plan_command(file: str | None, true_lambda: float | None, factor: float, **options: Any) -> None:
     """How many conversations tell two metrics apart (--r1 --r2 --r12), or find a lambda (FILE --true-lambda)."""
     check_seed(options["seed"])
     check_places("out")
@@ -187,35 +147,25 @@ def plan_command(
     correlations, simulation = _taken(options, "r1", "r2", "r12"), _taken(options, "repetitions", "seed")
     test = _taken(options, "agreement", "alpha", "power")
     crowd = Crowd(**_taken(options, "share", "slope", "noise", "bias"))
-    raters = raters or (11,)
-    _check_one_study((file, true_lambda), tuple(correlations.values()))
+    raters = options.pop("raters") or (11,)
+    one, other = ([value is not None for value in study] for study in ((file, true_lambda), correlations.values()))
+    either = (all(one) and not any(other)) or (all(other) and not any(one))
+    found = "something of both" if any(one) and any(other) else "not all of either"
+    require(either, "rate plan", "--r1, --r2 and --r12, or a FILE with --true-lambda", found)
     if file is not None and true_lambda is not None:
-        result = _scored(file, ["FGA@0.5"], **options)
+        result = _scored(file, metrics=["FGA@0.5"], **options)
         require("FGA@0.5" in result.counts, file, "FGA of its conversations", result["FGA@0.5"].why)
-        metric, counts = result.metrics["FGA@0.5"], result.counts["FGA@0.5"]
-        lambda_plan = plan_lambda(
-            metric, counts, true_lambda, raters=raters, factor=factor, crowd=crowd, **simulation
-        )
+        fga = result.metrics["FGA@0.5"], result.counts["FGA@0.5"]
+        lambda_plan = plan_lambda(*fga, true_lambda, raters=raters, factor=factor, crowd=crowd, **simulation)
         tables, document = lambda_plan_tables(lambda_plan), {"lambda_plan": lambda_plan.to_dict()}
     else:
         metric_plan = plan_metrics(**correlations, raters=raters[0], others=raters[1:], **test, **simulation)
         tables, document = metric_plan_tables(metric_plan), {"metric_plan": metric_plan.to_dict()}
-    emit(tables, {"schema": SCHEMA, **document}, form, out)
+    emit(tables, {"schema": SCHEMA, **document})
 
 
-def _check_one_study(by_lambda: Sequence[object], by_correlations: Sequence[object]) -> None:
-    """Raise OptionError unless one study is described: by a FILE and its lambda, or by three correlations."""
-    one, other = ([value is not None for value in study] for study in (by_lambda, by_correlations))
-    either = (all(one) and not any(other)) or (all(other) and not any(one))
-    found = "something of both" if any(one) and any(other) else "not all of either"
-    require(either, "rate plan", "--r1, --r2 and --r12, or a FILE with --true-lambda", found)
-
-
-def _scored(
-    file: str, metrics: Sequence[str], ref: str | None, protocol: str, slots: str | None, **settings: Any
-) -> Result:
+def _scored(file: str, ref: str | None, **options: Any) -> Result:
     """The one system of a FILE. Raises OptionError for a saved result of several."""
-    own = {"protocol": protocol, "metrics": metrics, "slots": slot_list(slots), "ci": None}
-    found = systems([file], ref, {**settings, **own})
+    found = systems([file], ref, {**shared.arguments_of(options), "ci": None})
     require(len(found) == 1, file, "one system", ", ".join(one.name for one in found))
     return found[0]

@@ -12,7 +12,7 @@ from dsteval.cli.output_files import emit, form_of
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.progress import progress
 from dsteval.cli.systems import open_reference, predictions
-from dsteval.errors import OptionError
+from dsteval.errors import require
 from dsteval.render.spread import spread_tables
 
 
@@ -24,25 +24,16 @@ from dsteval.render.spread import spread_tables
 @click.option("--target", type=float, metavar="PERCENT", help="A published JGA: the nearest protocols come first.")
 @click.option("--between", nargs=2, metavar="A B", help="List the turns about which two protocols disagree.")
 @form_option
-def command(
-    file: str,
-    ref: str | None,
-    only: tuple[str, ...],
-    target: float | None,
-    between: tuple[str, str] | None,
-    form: str | None,
-    out: str | None,
-    **options: Any,
-) -> None:
+def command(file: str, ref: str | None, target: float | None, **options: Any) -> None:
     """Score FILE under every protocol, and say which rules make the numbers differ.
 
     Each protocol's JGA stands beside that of `exact`, with the turns won and lost and the settings responsible.
     Protocols that cannot be applied say why; some need --variants, --ontology or a schema.
     """
     check_places("out")
-    if target is not None and not 0 <= target <= 100:
-        expected = "a JGA in per cent, 0 to 100"
-        raise OptionError(where=f"--target {target:g}", expected=expected, found=f"{target:g}")
+    if target is not None:
+        require(0 <= target <= 100, f"--target {target:g}", "a JGA in per cent, 0 to 100", f"{target:g}")
+        options["target"] = target / 100
     reference = open_reference(ref)
     name, source = predictions(file, "spread")
     say(source, options["format"])
@@ -50,11 +41,8 @@ def command(
         found = spread(
             reference,
             source,
-            only=only,
-            target=None if target is None else target / 100,
-            between=between,
             name=name,
             progress=update and (lambda protocol: update(description=f"scoring under {protocol}")),
             **arguments_of(options),
         )
-    emit(spread_tables(found, everything=form_of(form, out) != "text"), found.to_dict(), form, out)
+    emit(spread_tables(found, everything=form_of() != "text"), found.to_dict())

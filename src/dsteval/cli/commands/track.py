@@ -11,27 +11,19 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
+from click import option
 from msgspec import structs
 
 from dsteval import readers
 from dsteval.align.coverage import Missing
-from dsteval.cli.options import (
-    OneOf,
-    arguments_of,
-    interval_options,
-    open_shown,
-    protocol_option,
-    say,
-    slot_list,
-)
+from dsteval.cli import options as shared
 from dsteval.cli.output_files import emit
 from dsteval.cli.progress import progress
 from dsteval.dialogue import Dialogue, written_states
-from dsteval.errors import OptionError, printable
-from dsteval.outcomes.slices import BY
+from dsteval.errors import printable, require
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import system_name
-from dsteval.pipeline.run import Run, Settings
+from dsteval.pipeline.run import Run
 from dsteval.readers import Source
 from dsteval.render.scores import scores_table, slice_tables
 from dsteval.results.result import Result, document
@@ -42,62 +34,34 @@ from dsteval.track.tracker import Loaded, option_values
 CARD = ("SlotRecall", "JGA")
 """What the MultiWOZ 2.1 evaluation card asks for, its own order."""
 
+_MISSING = "Dialogues that failed: no scores, score as empty, or leave out and name."
 _COUNTS = "turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures"
 _LISTED = 20  # failures on stderr; --verbose writes all
 
 
 @click.command("track")
 @click.argument("data", metavar="DATA")
-@click.option(
-    "--tracker", "name", default="baseline", metavar="T", show_default=True, help="module:object, or a name."
-)
-@click.option(
-    "--tracker-option", "given", multiple=True, metavar="KEY=VALUE", help="An argument of its constructor."
-)
-@click.option("-o", "--out", required=True, metavar="PATH", help="Where predictions go, as our JSON Lines.")
-@click.option("--nested", is_flag=True, help="Write predicted states by domain.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="How long the tracker may take for a turn.")
-@click.option("--restart", is_flag=True, help="Begin anew, whatever PATH holds.")
-@click.option("--verbose", is_flag=True, help="Write tracebacks of failures to PATH.errors.log.")
-@click.option(
-    "--ref-format", "--format", "format", metavar="NAME", help="Format of DATA, instead of detecting it."
-)
-@click.option("--ref-field", metavar="FIELD", help="Which field is the reference, where DATA has several.")
-@protocol_option
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule.")
-@click.option("--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated.")
-@click.option("--by", multiple=True, type=OneOf("--by", BY), help="Scores of parts as well; may be repeated.")
-@click.option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them.")
-@click.option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them.")
-@click.option("--schema", metavar="FILE", help="The services' slots, for the tracker and for the scores.")
-@click.option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema.")
-@click.option(
-    "--missing",
-    type=OneOf("--missing", get_args(Missing)),
-    default="error",
-    help="Dialogues that failed: no scores, score as empty, or leave out and name.",
-)
-@interval_options
-@click.option(
-    "--as", "form", type=OneOf("--as", ["text", "json", "csv", "md", "latex"]), help="Form of the scores."
-)
+@option("--tracker", "name", default="baseline", metavar="T", show_default=True, help="module:object, or a name.")
+@option("--tracker-option", "given", multiple=True, metavar="KEY=VALUE", help="An argument of its constructor.")
+@option("-o", "--out", required=True, metavar="PATH", help="Where predictions go, as our JSON Lines.")
+@option("--nested", is_flag=True, help="Write predicted states by domain.")
+@option("--timeout", type=float, metavar="SECONDS", help="How long the tracker may take for a turn.")
+@option("--restart", is_flag=True, help="Begin anew, whatever PATH holds.")
+@option("--verbose", is_flag=True, help="Write tracebacks of failures to PATH.errors.log.")
+@option("--ref-format", "--format", "format", metavar="NAME", help="Format of DATA, instead of detecting it.")
+@option("--ref-field", metavar="FIELD", help="Which field is the reference, where DATA has several.")
+@shared.protocol_option
+@shared.setting_option
+@shared.metric_option
+@shared.by_option
+@shared.tables_options
+@option("--schema", metavar="FILE", help="The services' slots, for the tracker and for the scores.")
+@shared.slots_option
+@shared.choice("--missing", of=get_args(Missing), default="error", help=_MISSING)
+@shared.interval_options
+@shared.as_option("Form of the scores.")
 def command(
-    data: str,
-    name: str,
-    given: tuple[str, ...],
-    out: str,
-    nested: bool,
-    timeout: float | None,
-    restart: bool,
-    verbose: bool,
-    format: str | None,
-    ref_field: str | None,
-    protocol: str,
-    metrics: tuple[str, ...],
-    by: tuple[str, ...],
-    slots: str | None,
-    form: str | None,
-    **options: Any,
+    data: str, name: str, given: tuple[str, ...], out: str, format: str | None, verbose: bool, **options: Any
 ) -> None:
     """Run a tracker over the dialogues of DATA, then score it.
 
@@ -105,20 +69,17 @@ def command(
     dialogue is written at once: after an interruption the same command goes on from there. Dialogues in which
     the tracker fails are listed, and the exit code is 1.
     """
-    listed = slot_list(slots)
-    settings: Settings = {**arguments_of(options), "slots": listed}  # type: ignore[typeddict-item]
-    wanted = metrics or tuple(dict.fromkeys([*CARD, *Run.of(protocol, **settings).protocol.metrics.default]))
-    score = partial(evaluate, metrics=wanted, protocol=protocol, by=by, **settings)
+    running = {name: options.pop(name) for name in ("nested", "timeout", "restart")}
+    reading = readers.Options(ref_field=options.pop("ref_field"))
+    settings = shared.arguments_of(options)
+    slots, metrics, by = settings["slots"], settings.pop("metrics"), settings.pop("by")
+    wanted = metrics or tuple(dict.fromkeys([*CARD, *Run.of(**settings).protocol.metrics.default]))
+    score: Callable[..., Result] = partial(evaluate, metrics=wanted, by=by, **settings)
     _check_out(out, data)
-    source = open_shown(data)
-    say(source, format)
-    material = gather(
-        source,
-        format,
-        readers.Options(ref_field=ref_field),
-        None if isinstance(listed, int) else listed,
-        Source.open(options["schema"]).data if options["schema"] else b"",
-    )
+    source = shared.open_shown(data)
+    shared.say(source, format)
+    schema = Source.open(options["schema"]).data if options["schema"] else b""
+    material = gather(source, format, reading, None if isinstance(slots, int) else slots, schema)
     if material.referenced:
         # What the scoring would refuse when a long run is over is told now: the reference stands in as prediction.
         score(None, map(_perfect, material.dialogues), name=material.name, ci=None)
@@ -129,15 +90,14 @@ def command(
     bar = progress(*columns, total=material.turns, dialogues=0, failures=0)
     with redirect_stdout(sys.stderr), bar as update:  # what a tracker prints is no result
         tracker = Loaded(name, option_values(given), {"schema": material.schema, "slots": material.slots})
-        came = run(material, tracker, out, nested=nested, timeout=timeout, restart=restart, progress=update)
+        came = run(material, tracker, out, **running, progress=update)
     _tell(came, material, out, verbose)
     if came.interrupted:
         raise SystemExit(130)
     if _is_scored(came, material, settings["missing"]):
         result = _scored(came, material, out, score)
-        whole = {**document([result]), "run": came.header}
         tables = [scores_table([result], paper=not metrics), *slice_tables([result])]
-        emit(tables, whole, form, None, remarks=result.notes)
+        emit(tables, {**document([result]), "run": came.header}, remarks=result.notes)
     if came.failures:
         raise SystemExit(1)
 
@@ -145,15 +105,14 @@ def command(
 def _check_out(out: str, data: str) -> None:
     """Raise OptionError for a place that no run can go on from, or that is the data's own."""
     place = Path(out)
-    found = ""
-    if out == "-" or place.is_dir():
-        found = "standard output" if out == "-" else "a folder"
-    elif place.exists() and Path(data).exists() and place.samefile(data):
-        found = "DATA itself"
-    elif not place.absolute().parent.is_dir():
-        found = f"no folder {str(place.parent)!r}"
-    if found:
-        raise OptionError(where=f"--out {out}", expected="a file of its own for the predictions", found=found)
+    reasons = {
+        "standard output": out == "-",
+        "a folder": place.is_dir(),
+        "DATA itself": place.exists() and Path(data).exists() and place.samefile(data),
+        f"no folder {str(place.parent)!r}": not place.absolute().parent.is_dir(),
+    }
+    found = next((reason for reason, holds in reasons.items() if holds), "")
+    require(not found, f"--out {out}", "a file of its own for the predictions", found)
 
 
 def _perfect(dialogue: Dialogue) -> Dialogue:

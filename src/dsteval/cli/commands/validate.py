@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dsteval.analysis.validation import validate
-from dsteval.cli.options import arguments_of, coverage_options, form_option, input_options, open_shown
+from dsteval.cli.options import arguments_of, form_option, open_shown, scoring_options
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import open_reference
@@ -17,10 +17,9 @@ from dsteval.render.validation import report_table
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@input_options
-@coverage_options
+@scoring_options
 @form_option
-def command(files: tuple[str, ...], ref: str | None, form: str | None, out: str | None, **options: Any) -> None:
+def command(files: tuple[str, ...], ref: str | None, **options: Any) -> None:
     """Check each FILE: that it reads, what it holds, and that its reference is perfect against itself.
 
     With --ref also that predictions and reference belong together. What is refused, and why, is what `score`
@@ -38,7 +37,6 @@ def command(files: tuple[str, ...], ref: str | None, form: str | None, out: str 
             refused += 1
     if reports:
         table = report_table(reports)
-        document = {"schema": 1, "files": [report.to_dict() for report in reports]}
-        emit([table], document, form, out, remarks=table.notes)
+        emit([table], {"schema": 1, "files": [report.to_dict() for report in reports]}, remarks=table.notes)
     if refused:
         click.get_current_context().exit(1)
