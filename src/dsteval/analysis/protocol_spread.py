@@ -128,11 +128,12 @@ def spread(
     entries = list(by_protocol.values())
     listed: tuple[Disagreement, ...] = ()
     if between is not None:
-        if missing := [protocol for protocol in between if protocol not in runs]:
-            why = f"a protocol that does not apply: {reasons[missing[0]]}"
-            raise OptionError(where=f"--between {missing[0]}", found=why)
-        pair = runs[between[0]], runs[between[1]]
-        listed = tuple(one for apart in _turns_apart(*pair) for one in _slots_apart(*pair, apart))
+        for protocol in between:
+            if protocol not in runs:
+                why = f"a protocol that does not apply: {reasons[protocol]}"
+                raise OptionError(where=f"--between {protocol}", found=why)
+        a, b = (runs[protocol] for protocol in between)
+        listed = tuple(one for apart in _turns_apart(a, b) for one in _slots_apart(a, b, apart))
     if target is not None:
         entries.sort(key=lambda entry: (entry.jga.value is None, abs((entry.jga.value or 0) - target)))
     label = label_of(source)

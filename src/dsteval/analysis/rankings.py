@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, combinations
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -118,23 +118,19 @@ def _reference_slots(reference: Source | None, sources: Mapping[str, Source], op
     return reference_slots(read_references(reference, options.get("ref_format"), readers.Options(False, field)))
 
 
+_Points: TypeAlias = tuple[float, ...]
+
+
 def _entry(
-    protocol: str,
-    values: tuple[float, ...],
-    base: tuple[float, ...],
-    systems: tuple[str, ...],
-    lower_is_better: bool,
+    protocol: str, values: _Points, base: _Points, systems: Sequence[str], lower_is_better: bool
 ) -> UnderProtocol:
     better = -1 if lower_is_better else 1
     ranks, base_ranks = (
         tuple(1 + sum(better * (other - own) > TOLERANCE for other in side) for own in side)
         for side in (values, base)
     )
-    swapped = tuple(
-        (systems[a], systems[b])
-        for a, b in combinations(range(len(systems)), 2)
-        if (ranks[a] - ranks[b]) * (base_ranks[a] - base_ranks[b]) < 0
-    )
+    pairs = combinations(zip(systems, ranks, base_ranks, strict=True), 2)
+    swapped = tuple((a[0], b[0]) for a, b in pairs if (a[1] - b[1]) * (a[2] - b[2]) < 0)
     tau = or_none(kendall(np.array(ranks), np.array(base_ranks)))
     return UnderProtocol(protocol, values, ranks, tau, swapped)
 
@@ -256,16 +252,9 @@ def discriminative_power(
     drawn = aligned.resampled(intervals)
     if intervals.level is None:
         intervals = replace(intervals, level=1 - alpha)
-    return Discrimination(
-        aligned.systems,
-        aligned.dialogues,
-        aligned.turns,
-        alpha,
-        intervals.resamples,
-        intervals.seed,
-        tuple(_separation(aligned, text, drawn[text], intervals, alpha) for text in aligned.metrics),
-        too_few(aligned.dialogues),
-    )
+    separations = tuple(_separation(aligned, text, drawn[text], intervals, alpha) for text in aligned.metrics)
+    size, draws = aligned[:3], (intervals.resamples, intervals.seed)
+    return Discrimination(*size, alpha, *draws, separations, too_few(aligned.dialogues))
 
 
 def _separation(

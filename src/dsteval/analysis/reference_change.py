@@ -123,18 +123,10 @@ def two_references(
     notes = [f"{a}: {note}" for note in first.notes if note not in second.notes]
     notes += [f"{b}: {note}" for note in second.notes if note not in first.notes]
     notes += [note for note in first.notes if note in second.notes]
-    return ReferenceChange(
-        system_name(label_of(source)) if name is None else name,
-        first.protocol,
-        (a, b),
-        len(first.dialogues),
-        sum(first.turns_per_dialogue),
-        relabelled,
-        differences,
-        {one.metric: (first[one.metric], second[one.metric]) for one in differences},
-        slots,
-        tuple(notes),
-    )
+    name = system_name(label_of(source)) if name is None else name
+    size = (len(first.dialogues), sum(first.turns_per_dialogue), relabelled)
+    scores = {one.metric: (first[one.metric], second[one.metric]) for one in differences}
+    return ReferenceChange(name, first.protocol, (a, b), *size, differences, scores, slots, tuple(notes))
 
 
 def _side(

@@ -109,25 +109,12 @@ def _result(system: _System, where: str) -> Result:
     if lacking := [text for text in uncounted if not reasons.get(text)]:
         raise ReadError(where=where, expected="the counts of each metric", found=f"none of {first_few(lacking)}")
     signature = tuple(system.scores[0].signature.split("|")[1:]) if system.scores else ()
-    return Result(
-        system.name,
-        system.source,
-        system.protocol,
-        kept.settings,
-        Partition(
-            tuple(kept.dialogues),
-            tuple(kept.turns),
-            counts,
-            {str(metrics[text]): reasons[text] for text in uncounted},
-            Coverage(**system.coverage),
-            Fingerprint.of(*kept.reference),
-        ),
-        metrics,
-        kept.slots,
-        signature,
-        Intervals.signed(signature),
-        tuple(system.notes),
-    )
+    unavailable = {str(metrics[text]): reasons[text] for text in uncounted}
+    coverage, fingerprint = Coverage(**system.coverage), Fingerprint.of(*kept.reference)
+    partition = Partition(tuple(kept.dialogues), tuple(kept.turns), counts, unavailable, coverage, fingerprint)
+    head = (system.name, system.source, system.protocol, kept.settings)
+    intervals, notes = Intervals.signed(signature), tuple(system.notes)
+    return Result(*head, partition, metrics, kept.slots, signature, intervals, notes)
 
 
 def _rectangle(rows: list[list[float]], fewest: int) -> Counts:
