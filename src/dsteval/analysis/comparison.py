@@ -260,11 +260,7 @@ def _part(result: Result, order: Sequence[str], note: str) -> Result:
 
 
 def _baseline(
-    kind: str,
-    systems: Sequence[Result],
-    ref: _Reference | None,
-    protocol: str | Protocol,
-    settings: Settings,
+    kind: str, systems: Sequence[Result], ref: _Reference | None, protocol: str | Protocol, settings: Settings
 ) -> Result:
     """A baseline's result on the whole reference. Raises OptionError without a reference at hand."""
     first = systems[0]

@@ -12,7 +12,6 @@ from dsteval import readers
 from dsteval.analysis.every_protocol import BASE, check_only, chosen_protocols, reference_slots, under_each
 from dsteval.dialogue import Dialogue, Item, Items, Side, Value, canonical_id
 from dsteval.errors import OptionError
-from dsteval.outcomes.table import EXACT
 from dsteval.pipeline.inputs import Input, keep_dialogues, label_of, open_input, system_name
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
@@ -170,7 +169,7 @@ class _ProtocolRun:
         self.turns: dict[str, _Turns] = {}
         if self.counts_turns:
             tally = resolved["JGA"].extra
-            right = outcomes.extra[tally][:, 0] == 1 if tally else (outcomes.flags & EXACT) != 0
+            right = outcomes.extra[tally][:, 0] == 1 if tally else outcomes.exact
             for number, (dialogue, prepared) in enumerate(pairs):
                 start, end = outcomes.offsets[number : number + 2]
                 self.turns[canonical_id(dialogue.id)] = _Turns(dialogue, prepared, right[start:end].tolist())

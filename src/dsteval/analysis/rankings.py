@@ -167,9 +167,7 @@ class ResampleRanking:
 
 
 def over_resamples(
-    results: Sequence[Result],
-    metrics: Sequence[str | Metric] | None = None,
-    intervals: Intervals | None = None,
+    results: Sequence[Result], metrics: Sequence[str | Metric] | None = None, intervals: Intervals | None = None
 ) -> ResampleRanking:
     """How often each system takes each rank, were other dialogues drawn; all metrics over the same draws.
 

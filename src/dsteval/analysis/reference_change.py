@@ -78,9 +78,9 @@ class ReferenceChange:
         """The change as JSON has it."""
         metrics = []
         for change in self.metrics:
-            scores = {side: score.to_dict() for side, score in zip("ab", self.scores[change.metric], strict=True)}
+            a, b = (score.to_dict() for score in self.scores[change.metric])
             numbers = change.to_dict("difference", "low", "high", "error", "p", "note")
-            metrics.append({"metric": change.metric, **scores, **numbers})
+            metrics.append({"metric": change.metric, "a": a, "b": b, **numbers})
         whole = asdict(self) | {"metrics": metrics}
         del whole["scores"]
         return whole

@@ -73,9 +73,7 @@ def worst(
 
 
 def _dialogue(outcomes: Outcomes, number: int, value: float) -> WorstDialogue:
-    start, end = (int(offset) for offset in outcomes.offsets[number : number + 2])
-    exact = outcomes.exact[start:end].tolist()
-    numbers = outcomes.turn[start:end].tolist()
-    wrong = int(outcomes.wrong[start:end].sum())
-    first = None if all(exact) else numbers[exact.index(False)]
-    return WorstDialogue(outcomes.dialogues[number], value, end - start, sum(exact), wrong, first)
+    turns = slice(*outcomes.offsets[number : number + 2])
+    exact, wrong = outcomes.exact[turns].tolist(), int(outcomes.wrong[turns].sum())
+    first = None if all(exact) else int(outcomes.turn[turns][exact.index(False)])
+    return WorstDialogue(outcomes.dialogues[number], value, len(exact), sum(exact), wrong, first)
