@@ -49,7 +49,7 @@ class Comparison:
         """Metric, a, b. Raises MetricError for what was not compared."""
         metric, a, b = key
         for one in self.differences:
-            if one.metric == metric and {one.a, one.b} == {a, b}:
+            if (one.metric, {one.a, one.b}) == (metric, {a, b}):
                 return one if one.a == a else one.turned()
         raise MetricError(f"No comparison of {a!r} and {b!r} by {metric!r}.")
 
@@ -75,7 +75,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """The systems side by side, the best of each column bold, for notebooks."""
-        best = {score.metric: self.best(score.metric) for score in self.systems[0].scores}
+        best = {name: self.best(name) for name in self.systems[0].metrics}
         rows = []
         for system in self.systems:
             values = {name: number(system[name].value, parse(name).scale) or "" for name in best}
@@ -153,7 +153,7 @@ def compare(
         check_alike(results[0], result)
     order, note = _order(results, common)
     parts = [_part(result, order, note) for result in results]
-    texts = [score.metric for score in parts[0].scores]
+    texts = list(parts[0].metrics)
     rows = []
     for kind in dict.fromkeys(baselines):
         row = _part(_baseline(kind, parts, reference, protocol, settings), order, note)
@@ -188,9 +188,9 @@ def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None)
     """The results with the metrics that are asked for, or those that all of them have."""
     require(not isinstance(metrics, str), "metrics", "a list of metrics", repr(metrics))
     if metrics is None:
-        texts = [score.metric for score in results[0].scores]
+        texts = list(results[0].metrics)
         for other in results[1:]:
-            if unshared := set(texts) ^ {score.metric for score in other.scores}:
+            if unshared := set(texts).symmetric_difference(other.metrics):
                 raise AlignmentError(
                     where=beside(results[0], other),
                     expected="the same metrics",
@@ -210,7 +210,7 @@ def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
     Raises AlignmentError where systems cover different dialogues and ``common`` is not asked for.
     """
     turns = [turns_by_id(result) for result in results]
-    shared = {key for key, number in turns[0].items() if all(other.get(key) == number for other in turns[1:])}
+    shared = {key for key, number in turns[0].items() if all(other.get(key) == number for other in turns)}
     written = {canonical_id(name): name for result in results for name in result.dialogues}
     apart = [name for key, name in written.items() if key not in shared]
     if apart and not common:
@@ -277,8 +277,7 @@ def _baseline(
     if own.get("slots") is None and len({system.n_slots for system in systems}) == 1:
         own["slots"] = first.n_slots  # what the systems predict may have widened it
     references = read_references(ref, own.get("ref_format"), readers.Options(False, own.get("ref_field")))
-    metrics = [score.metric for score in first.scores]
-    predictions = baseline(kind, references)
-    result = evaluate(ref, predictions, metrics=metrics, protocol=protocol, name=BASELINES[kind], **own)
+    predictions, name = baseline(kind, references), BASELINES[kind]
+    result = evaluate(ref, predictions, metrics=list(first.metrics), protocol=protocol, name=name, **own)
     check_alike(first, result)
     return result

@@ -133,7 +133,7 @@ def _throughout(result: Result) -> Iterator[Counts]:
 
 def differences(pairs: Sequence[tuple[Result, Result]], shared: SharedDraws, test: str) -> Iterator[Difference]:
     """Every metric's pairs, Holm over them; then by McNemar, where JGA tells, the dialogues right throughout."""
-    for text in dict.fromkeys(score.metric for score in pairs[0][0].scores):
+    for text in pairs[0][0].metrics:
         yield from with_holm([_difference(text, a, b, shared, test) for a, b in pairs])
     if all(result.name in shared.throughout for pair in pairs for result in pair):
         yield from with_holm([_match(a, b, shared) for a, b in pairs])

@@ -189,9 +189,8 @@ def _turns(
 
 def _weight(distance: int, fga: Metric) -> float:
     number = fga.number or 0.0
-    if distance in (0, TYPE1):
-        return float(distance == 0)
-    return float(number > 0) if distance == INFINITE else float(decay(np.array(distance), number))
+    plain = {0: 1.0, TYPE1: 0.0, INFINITE: float(number > 0)}
+    return plain[distance] if distance in plain else float(decay(np.array(distance), number))
 
 
 def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, dict[str, Any]]]:

@@ -139,7 +139,7 @@ def _side(
 ) -> tuple[Result, Outcomes, dict[str, Prepared]]:
     """The result against one reference with its outcomes, and the states of every dialogue as compared."""
     run = Run.of(protocol, **options)
-    if run.protocol.scope.unit == "frame":
+    if run.by_frame:
         raise ProtocolError(where=f"protocol {protocol.name}", expected="whole turns", found="service frames")
     keep_dialogues(source, options.get("format"), run.reading(pred=True, with_ref=ref is not None))
     result = evaluate(ref, source, metrics=metrics, protocol=protocol, name=label, **options)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dsteval.metrics.base import AVERAGE, WRONG_UNIT, AveragedMetric, Parameter
+from dsteval.metrics.base import AVERAGE, AveragedMetric, Parameter
 from dsteval.metrics.counting import Counts, in_order
 from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, Array, Outcomes
 
@@ -28,8 +28,8 @@ class VariantMetric(AveragedMetric):
 
     def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Right/wrong marks tell which slots are wrong, not what changed: only ``trippy`` reads them."""
-        if outcomes.unit != "turn":
-            return WRONG_UNIT[outcomes.unit]
+        if reason := super().unavailable_reason(outcomes):
+            return reason
         if not outcomes.has_dialogues:
             return "the data is single instances: without dialogues no error is inherited"
         variant = self.get("variant")

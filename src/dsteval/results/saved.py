@@ -197,18 +197,11 @@ def merge(results: Sequence[Result], name: str | None = None) -> Result:
     partition = Partition.sum([part.partition for part in results])
     coverage = partition.coverage
     turns = f"{coverage.scored_turns}/{coverage.ref_turns}"
-    return replace(
-        first,
-        name=name or first.name,
-        source=", ".join(dict.fromkeys(part.source for part in results)),
-        partition=partition,
-        signature=signed(first.signature, turns=turns, ref=partition.reference_hash),
-        notes=tuple(_notes(results)),
-        slices=(),
-        changes=None,
-        errors=None,
-        outcomes=None,
-    )
+    source = ", ".join(dict.fromkeys(part.source for part in results))
+    head = (name or first.name, source, first.protocol, first.protocol_hash)
+    signature = signed(first.signature, turns=turns, ref=partition.reference_hash)
+    notes = tuple(_notes(results))
+    return Result(*head, partition, first.metrics, first.n_slots, signature, first.intervals, notes)
 
 
 def _notes(parts: Sequence[Result]) -> Iterator[str]:
