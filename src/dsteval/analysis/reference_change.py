@@ -18,7 +18,6 @@ from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import Prepared, State, value_text
 from dsteval.protocols.model import Protocol, load
-from dsteval.readers import Source
 from dsteval.results.aligned import aligned_counts
 from dsteval.results.result import Result, Score
 from dsteval.stats.bootstrap import too_few
@@ -114,7 +113,17 @@ def two_references(
     sides = []
     for label, ref in refs.items():
         own = options | Settings(ref_field=fields.get(label, options.get("ref_field")))
-        sides.append(_side(source, None if ref is None else open_again(ref, label), chosen, metrics, label, own))
+        opened = None if ref is None else open_again(ref, label)
+        run = Run.of(chosen, **own)
+        if run.by_frame:
+            raise ProtocolError(where=f"protocol {chosen.name}", expected="whole turns", found="service frames")
+        keep_dialogues(source, own.get("format"), run.reading(pred=True, with_ref=ref is not None))
+        result = evaluate(opened, source, metrics=metrics, protocol=chosen, name=label, **own)
+        if result.outcomes is None or not result.outcomes.has_values:
+            found = "right/wrong marks, the same for any reference"
+            raise ProtocolError(where=label, expected="values", found=found)
+        states = {canonical_id(dialogue.id): both for dialogue, both in Scan(run, opened, source).pairs()}
+        sides.append((result, result.outcomes, states))
     (first, outcomes_a, states_a), (second, outcomes_b, states_b) = sides
     differences = _differences(first, second, Intervals.of_settings(options))
     pairs = [(states_a[key], states_b[key]) for key in map(canonical_id, first.dialogues)]
@@ -127,26 +136,6 @@ def two_references(
     size = (len(first.dialogues), sum(first.turns_per_dialogue), relabelled)
     scores = {one.metric: (first[one.metric], second[one.metric]) for one in differences}
     return ReferenceChange(name, first.protocol, (a, b), *size, differences, scores, slots, tuple(notes))
-
-
-def _side(
-    source: Source,
-    ref: Source | None,
-    protocol: Protocol,
-    metrics: Sequence[str | Metric] | None,
-    label: str,
-    options: Settings,
-) -> tuple[Result, Outcomes, dict[str, Prepared]]:
-    """The result against one reference with its outcomes, and the states of every dialogue as compared."""
-    run = Run.of(protocol, **options)
-    if run.by_frame:
-        raise ProtocolError(where=f"protocol {protocol.name}", expected="whole turns", found="service frames")
-    keep_dialogues(source, options.get("format"), run.reading(pred=True, with_ref=ref is not None))
-    result = evaluate(ref, source, metrics=metrics, protocol=protocol, name=label, **options)
-    if result.outcomes is None or not result.outcomes.has_values:
-        raise ProtocolError(where=label, expected="values", found="right/wrong marks, the same for any reference")
-    states = {canonical_id(dialogue.id): states for dialogue, states in Scan(run, ref, source).pairs()}
-    return result, result.outcomes, states
 
 
 def _differences(first: Result, second: Result, intervals: Intervals) -> tuple[Difference, ...]:

@@ -85,7 +85,7 @@ def facts(dialogues: Iterable[Dialogue], ontology: Mapping[str, Collection[str]]
     unlike = UnlikeValues(ref, pred) if len(sides) == 2 else None
     known = {slot: frozenset(map(folded, values)) for slot, values in (ontology or {}).items()}
     noticed = [fact for side in sides for fact in _unset(side)]
-    noticed += [fact for side in sides for fact in _outside(side, known) if known]
+    noticed += [fact for side in sides if known for fact in _outside(side, known)]
     noticed += [fact for side in sides for fact in _variants(side)]
     noticed += _between(unlike) if unlike else ()
     noticed += _hyphens(sides, unlike)
@@ -231,7 +231,7 @@ def _is_wrong(slot: str, ref: Texts, pred: Texts) -> bool:
 def _sets(written: Occurrences) -> Iterator[Fact]:
     """Values that are several: a list, or a text with signs between alternatives."""
     group = written.group(written.where(lambda slot, texts: len(texts) > 1))
-    yield from _fact_of(written, group, "sets", "several values in one")
+    return _fact_of(written, group, "sets", "several values in one")
 
 
 def _is_dontcare(slot: str, texts: Texts) -> bool:
