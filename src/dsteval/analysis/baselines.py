@@ -27,13 +27,12 @@ def baseline(kind: str, references: Iterable[Dialogue]) -> Iterator[Dialogue]:
         for turn in dialogue.turns:
             made = Turn(turn.number, pred=before)
             if turn.ref_frames is not None:
-                held: dict[str, Items] = {frame.service: [] for frame in turn.ref_frames} | last
-                made = Turn(turn.number, pred_frames=[Frame(service, items) for service, items in held.items()])
+                states: dict[str, Items] = {frame.service: [] for frame in turn.ref_frames} | last
+                made = Turn(turn.number, pred_frames=[Frame(*state) for state in states.items()])
             turns.append(made)
             if kind == "before":
                 before = turn.ref or []
                 last |= {frame.service: frame.items for frame in turn.ref_frames or ()}
         updates: tuple[Side, ...] = ("pred",) if "ref" in dialogue.updates else ()
-        yield Dialogue(
-            dialogue.id, turns, dialogue.doubles, updates, dialogue.gaps, dialogue.alone, dialogue.keyed
-        )
+        doubles, gaps, alone, keyed = dialogue.doubles, dialogue.gaps, dialogue.alone, dialogue.keyed
+        yield Dialogue(dialogue.id, turns, doubles, updates, gaps, alone, keyed)

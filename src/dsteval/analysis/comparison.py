@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import combinations, product
 from typing import Any, TypeAlias, Unpack
-
-import numpy as np
 
 from dsteval import readers
 from dsteval.analysis.baselines import BASELINES, baseline
 from dsteval.analysis.differences import TESTS, Difference, SharedDraws, differences
 from dsteval.dialogue import Dialogue, canonical_id
-from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, unknown
+from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, require, unknown
 from dsteval.metrics import Metric, parse
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import Input, check_names, open_input, read_references
@@ -50,7 +49,7 @@ class Comparison:
         """Metric, a, b. Raises MetricError for what was not compared."""
         metric, a, b = key
         for one in self.differences:
-            if one.metric == metric and {one.a, one.b} == {a, b}:
+            if (one.metric, {one.a, one.b}) == (metric, {a, b}):
                 return one if one.a == a else one.turned()
         raise MetricError(f"No comparison of {a!r} and {b!r} by {metric!r}.")
 
@@ -64,14 +63,10 @@ class Comparison:
         """The systems that are significantly worse than each of the best, at 5 % after Holm."""
         # Of DialogueMatch the last is McNemar's; the first is that of the test that was asked for.
         p = {frozenset((d.a, d.b)): d.p_holm for d in reversed(self.differences) if d.metric == metric}
+        apart = {pair for pair, value in p.items() if value is not None and value <= ALPHA}
         best = self.best(metric)
-
-        def significant(name: str, top: str) -> bool:
-            pair = p.get(frozenset((name, top)))
-            return pair is not None and pair <= ALPHA
-
         others = [one.name for one in self.systems if best and one.name not in best]
-        return [name for name in others if all(significant(name, top) for top in best)]
+        return [name for name in others if all(frozenset((name, top)) in apart for top in best)]
 
     def to_dict(self, keep: bool = False) -> dict[str, Any]:
         """The JSON document; ``keep`` puts the counts per dialogue in, so that it can be loaded again."""
@@ -80,16 +75,13 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """The systems side by side, the best of each column bold, for notebooks."""
-        names = [score.metric for score in self.systems[0].scores]
-        best = {name: self.best(name) for name in names}
+        best = {name: self.best(name) for name in self.systems[0].metrics}
         rows = []
         for system in self.systems:
-            cells = [html.cell(system.name)]
-            for name in names:
-                value = number(system[name].value, parse(name).scale)
-                cells.append(html.cell(value or "", bold=system.name in best[name]))
-            rows.append(cells)
-        return html.table(["system", *names], rows, notes=[*self.notes, *str(self).splitlines()])
+            values = {name: number(system[name].value, parse(name).scale) or "" for name in best}
+            cells = [html.cell(value, bold=system.name in best[name]) for name, value in values.items()]
+            rows.append([html.cell(system.name), *cells])
+        return html.table(["system", *best], rows, notes=[*self.notes, *str(self).splitlines()])
 
     def __str__(self) -> str:
         width = max((len(f"{d.metric}  {d.a} - {d.b}") for d in self.differences), default=0)
@@ -147,21 +139,21 @@ def compare(
         plain: Settings = {**settings, "ci": None}
         if common and plain.get("missing", "error") == "error":
             plain["missing"] = "skip"
-        first, results = _scored(systems, reference, metrics, protocol, plain)
+        score = partial(evaluate, reference, metrics=metrics, protocol=protocol, **plain)
+        first, results = _scored(systems, score)
         if reference is None and first is not None:
             reference, settings = first, {**settings, "ref_format": settings.get("format")}
     else:
         results = list(systems)
     results += against
-    if len(results) < 2:
-        raise OptionError(where="compare", expected="two systems or more", found=str(len(results)))
+    require(len(results) >= 2, "compare", "two systems or more", len(results))
     check_names([result.name for result in results], "compare")
     results = _narrowed(results, metrics)
     for result in results[1:]:
         check_alike(results[0], result)
     order, note = _order(results, common)
     parts = [_part(result, order, note) for result in results]
-    texts = [score.metric for score in parts[0].scores]
+    texts = list(parts[0].metrics)
     rows = []
     for kind in dict.fromkeys(baselines):
         row = _part(_baseline(kind, parts, reference, protocol, settings), order, note)
@@ -174,11 +166,7 @@ def compare(
 
 
 def _scored(
-    systems: Mapping[str, Input | Result],
-    ref: _Reference | None,
-    metrics: Sequence[str | Metric] | None,
-    protocol: str | Protocol,
-    settings: Settings,
+    systems: Mapping[str, Input | Result], score: Callable[..., Result]
 ) -> tuple[Source | None, list[Result]]:
     """Every system's result, and the first file of predictions, which may hold the reference as well."""
     first: Source | None = None
@@ -192,18 +180,17 @@ def _scored(
             results += [replace(loaded[0], name=name)] if len(loaded) == 1 else loaded
         else:
             first = first or (source if isinstance(source, Source) else None)
-            results.append(evaluate(ref, source, metrics=metrics, protocol=protocol, name=name, **settings))
+            results.append(score(source, name=name))
     return first, results
 
 
 def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None) -> list[Result]:
     """The results with the metrics that are asked for, or those that all of them have."""
-    if isinstance(metrics, str):
-        raise OptionError(where="metrics", expected="a list of metrics", found=repr(metrics))
+    require(not isinstance(metrics, str), "metrics", "a list of metrics", repr(metrics))
     if metrics is None:
-        texts = [score.metric for score in results[0].scores]
+        texts = list(results[0].metrics)
         for other in results[1:]:
-            if unshared := set(texts) ^ {score.metric for score in other.scores}:
+            if unshared := set(texts).symmetric_difference(other.metrics):
                 raise AlignmentError(
                     where=beside(results[0], other),
                     expected="the same metrics",
@@ -211,9 +198,8 @@ def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None)
                     remedy="Say which with --metric, or score one of them again.",
                 )
     else:
-        texts = [str(parse(one) if isinstance(one, str) else one.checked()) for one in metrics]
-    if not texts:
-        raise OptionError(where="compare", expected="at least one metric", found="none")
+        texts = [str(parse(metric)) for metric in metrics]
+    require(texts, "compare", "at least one metric", "none")
     return [recounted(one, texts, NO_INTERVALS) for one in results]
 
 
@@ -224,7 +210,7 @@ def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
     Raises AlignmentError where systems cover different dialogues and ``common`` is not asked for.
     """
     turns = [turns_by_id(result) for result in results]
-    shared = {key for key, number in turns[0].items() if all(other.get(key) == number for other in turns[1:])}
+    shared = {key for key, number in turns[0].items() if all(other.get(key) == number for other in turns)}
     written = {canonical_id(name): name for result in results for name in result.dialogues}
     apart = [name for key, name in written.items() if key not in shared]
     if apart and not common:
@@ -243,50 +229,38 @@ def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
         )
     if not shared:
         raise AlignmentError(where="compare", expected="a dialogue that all systems have", found="none")
-    order = sorted(shared)
-    if not apart:
-        return order, ""
-    coverage, scored = results[0].coverage, sum(turns[0][key] for key in order)
-    return order, (
-        f"COMMON PART ONLY: {len(order)} of {coverage.ref_dialogues} dialogues, {scored} of {coverage.ref_turns} "
+    coverage, scored = results[0].coverage, sum(turns[0][key] for key in shared)
+    note = (
+        f"COMMON PART ONLY: {len(shared)} of {coverage.ref_dialogues} dialogues, {scored} of {coverage.ref_turns} "
         f"turns, those that all systems have; {len(apart)} that some have left out ({first_few(apart)})"
     )
+    return sorted(shared), note if apart else ""
 
 
 def _part(result: Result, order: Sequence[str], note: str) -> Result:
     """A result with these dialogues in this order; ``note`` tells that systems differed in what they cover."""
     place = {canonical_id(name): row for row, name in enumerate(result.dialogues)}
-    rows = np.array([place[key] for key in order])
-    if not note and np.array_equal(rows, np.arange(len(place))):
+    rows = [place[key] for key in order]
+    if not note and rows == list(place.values()):
         return result
     turns = sum(result.turns_per_dialogue[row] for row in rows)
-    dropped = [result.dialogues[row] for row in sorted(set(place.values()).difference(rows.tolist()))]
-    coverage = replace(
-        result.coverage,
-        scored_dialogues=len(rows),
-        scored_turns=turns,
-        left_out=[*result.coverage.left_out, *dropped],
-    )
-    *signature, version = signed(result.signature, turns=f"{turns}/{coverage.ref_turns}")
-    common = [f"common:{len(rows)}/{coverage.ref_dialogues}"] if note else []
-    return replace(
-        result,
-        partition=result.partition.rows(rows.tolist(), coverage),
-        signature=(*signature, *common, version),
-        notes=(note, *result.notes) if note else result.notes,
-        slices=() if dropped else result.slices,
-        changes=None if dropped else result.changes,
-        errors=None if dropped else result.errors,
-        outcomes=None,
-    )
+    scored = set(rows)
+    dropped = [name for row, name in enumerate(result.dialogues) if row not in scored]
+    left_out = [*result.coverage.left_out, *dropped]
+    coverage = replace(result.coverage, scored_dialogues=len(rows), scored_turns=turns, left_out=left_out)
+    signature = signed(result.signature, turns=f"{turns}/{coverage.ref_turns}")
+    partition = result.partition.rows(rows, coverage)
+    part = replace(result, partition=partition, signature=signature, outcomes=None)
+    if dropped:
+        part = replace(part, slices=(), changes=None, errors=None)
+    if note:
+        common = f"common:{len(rows)}/{coverage.ref_dialogues}"
+        part = replace(part, signature=(*signature[:-1], common, signature[-1]), notes=(note, *part.notes))
+    return part
 
 
 def _baseline(
-    kind: str,
-    systems: Sequence[Result],
-    ref: _Reference | None,
-    protocol: str | Protocol,
-    settings: Settings,
+    kind: str, systems: Sequence[Result], ref: _Reference | None, protocol: str | Protocol, settings: Settings
 ) -> Result:
     """A baseline's result on the whole reference. Raises OptionError without a reference at hand."""
     first = systems[0]
@@ -303,8 +277,7 @@ def _baseline(
     if own.get("slots") is None and len({system.n_slots for system in systems}) == 1:
         own["slots"] = first.n_slots  # what the systems predict may have widened it
     references = read_references(ref, own.get("ref_format"), readers.Options(False, own.get("ref_field")))
-    made: Iterator[Dialogue] = baseline(kind, references)
-    metrics = [score.metric for score in first.scores]
-    result = evaluate(ref, made, metrics=metrics, protocol=protocol, name=BASELINES[kind], **own)
+    predictions, name = baseline(kind, references), BASELINES[kind]
+    result = evaluate(ref, predictions, metrics=list(first.metrics), protocol=protocol, name=name, **own)
     check_alike(first, result)
     return result

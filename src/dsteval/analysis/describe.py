@@ -42,14 +42,8 @@ class Description(msgspec.Struct, frozen=True):
 
     def to_dict(self) -> dict[str, Any]:
         """The description as JSON has it."""
-        return {
-            "name": self.name,
-            "conversations": self.conversations,
-            "turns": self.turns,
-            "average_turns": self.average,
-            "slots": self.slots,
-            "values": self.values,
-        }
+        size = {"name": self.name, "conversations": self.conversations, "turns": self.turns}
+        return {**size, "average_turns": self.average, "slots": self.slots, "values": self.values}
 
 
 def describe(
@@ -66,9 +60,8 @@ def describe(
     file with both sides the reference is described. Raises ReadError for what cannot be read, and as
     ``data.fetch.fetch`` does for what cannot be had.
     """
-    catalogue = catalog.load() if catalogue is None else catalogue
     options = readers.Options(ref_field=ref_field)
-    opened = _opened(text, progress, catalogue)
+    opened = _opened(text, progress, catalog.load() if catalogue is None else catalogue)
     return [row for name, place in opened for row in _rows(name, gather(place), format, options)]
 
 

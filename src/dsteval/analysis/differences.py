@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -65,26 +65,21 @@ class Difference:
         return {name: getattr(self, name) for name in names}
 
 
-def difference_of(
-    text: str,
-    metric: Metric,
-    names: tuple[str, str],
-    counts: Sequence[Counts | None],
-    drawn: Sequence[Array | None],
-    intervals: Intervals,
-) -> Difference:
+Measured: TypeAlias = tuple[str, Counts | None, Array | None]
+"""A system's name, its counts, None where the metric is undefined, and values [resamples], None without draws."""
+
+
+def difference_of(text: str, metric: Metric, a: Measured, b: Measured, intervals: Intervals) -> Difference:
     """The difference of two systems with its interval and the p of the paired bootstrap.
 
-    From the counts of both, None where the metric is undefined, and values [resamples] over the same draws, None
-    without: then only the difference is told. The interval is of the kind that ``intervals`` names, at its level;
-    without one there is a p alone.
+    The two are drawn together; without draws only the difference is told. The interval is of the kind that
+    ``intervals`` names, at its level; without one there is a p alone.
     """
-    points = [math.nan if one is None else float(metric.value(total(one))) for one in counts]
-    plain = Difference(text, *names, or_none(points[0] - points[1]))
-    known = [one for one in (*counts, *drawn) if one is not None]
-    if len(known) < 4:
+    (name_a, counts_a, drawn_a), (name_b, counts_b, drawn_b) = a, b
+    points = [math.nan if one is None else float(metric.value(total(one))) for one in (counts_a, counts_b)]
+    plain = Difference(text, name_a, name_b, or_none(points[0] - points[1]))
+    if counts_a is None or counts_b is None or drawn_a is None or drawn_b is None:
         return plain
-    counts_a, counts_b, drawn_a, drawn_b = known
     level = intervals.level or 0.95
     difference, interval, p = paired_bootstrap(drawn_a, drawn_b, points[0], points[1], level)
     if intervals.method == "bca":
@@ -138,7 +133,7 @@ def _throughout(result: Result) -> Iterator[Counts]:
 
 def differences(pairs: Sequence[tuple[Result, Result]], shared: SharedDraws, test: str) -> Iterator[Difference]:
     """Every metric's pairs, Holm over them; then by McNemar, where JGA tells, the dialogues right throughout."""
-    for text in dict.fromkeys(score.metric for score in pairs[0][0].scores):
+    for text in pairs[0][0].metrics:
         yield from with_holm([_difference(text, a, b, shared, test) for a, b in pairs])
     if all(result.name in shared.throughout for pair in pairs for result in pair):
         yield from with_holm([_match(a, b, shared) for a, b in pairs])
@@ -150,36 +145,34 @@ def _difference(text: str, a: Result, b: Result, shared: SharedDraws, test: str)
         if result[text].value is None:
             note = f"undefined for {result.name}: {result[text].why}"
             return Difference(text, a.name, b.name, None, test=f"paired-{test}", note=note)
-    metric, counts = a.metrics[text], (a.counts[text], b.counts[text])
-    measured = _measured(text, metric, (a, b), counts, shared)
+    metric, counts_a, counts_b = a.metrics[text], a.counts[text], b.counts[text]
+    measured = _measured(text, metric, {a.name: counts_a, b.name: counts_b}, shared)
     p = measured.p
     if test == "permutation" and shared.drawn:
-        p = or_none(permutation(*counts, metric.value, shared.resamples, shared.seed).p)
-    alike = "alike in every dialogue" if np.array_equal(*padded(*counts)) else ""
+        p = or_none(permutation(counts_a, counts_b, metric.value, shared.resamples, shared.seed).p)
+    alike = "alike in every dialogue" if np.array_equal(*padded(counts_a, counts_b)) else ""
     return replace(measured, test=f"paired-{test}", p=p, note=_joined(alike, measured.note))
 
 
 def _match(a: Result, b: Result, shared: SharedDraws) -> Difference:
     """The dialogues that are right at every turn, by McNemar's test."""
-    counts = (shared.throughout[a.name], shared.throughout[b.name])
-    measured = replace(_measured(str(DialogueMatch), DialogueMatch, (a, b), counts, shared), test="mcnemar")
+    counts = {one.name: shared.throughout[one.name] for one in (a, b)}
+    measured = replace(_measured(str(DialogueMatch), DialogueMatch, counts, shared), test="mcnemar")
     if not shared.drawn:
         return measured
-    right, other = (one[:, 1] == 1 for one in counts)
+    right, other = (one[:, 1] == 1 for one in counts.values())
     only_a, only_b = int((right & ~other).sum()), int((other & ~right).sum())
     note = _joined(f"right throughout: {only_a} only in a, {only_b} only in b", measured.note)
     return replace(measured, p=mcnemar(only_a, only_b), note=note)
 
 
-def _measured(
-    text: str, metric: Metric, results: tuple[Result, Result], counts: tuple[Counts, Counts], shared: SharedDraws
-) -> Difference:
-    a, b = results
-    drawn = [metric.value(shared.drawn[id(one)]) if shared.drawn else None for one in counts]
-    measured = difference_of(text, metric, (a.name, b.name), counts, drawn, shared)
-    if shared.drawn:
-        return measured
-    return replace(measured, note=f"intervals and tests need 2 dialogues or more, found {len(a.dialogues)}")
+def _measured(text: str, metric: Metric, counts: Mapping[str, Counts], shared: SharedDraws) -> Difference:
+    """The difference of two systems, from their counts by their names."""
+    drawn = {id(one): metric.value(shared.drawn[id(one)]) for one in counts.values() if shared.drawn}
+    a, b = ((name, one, drawn.get(id(one))) for name, one in counts.items())
+    measured = difference_of(text, metric, a, b, shared)
+    few = f"intervals and tests need 2 dialogues or more, found {len(a[1])}"
+    return measured if shared.drawn else replace(measured, note=few)
 
 
 def _joined(*notes: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, MetricError, ProtocolError, unknown
 from dsteval.metrics import Metric, parse
-from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances, why_not_variant
+from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances
 from dsteval.outcomes.error_records import DialogueContext, errors_of
 from dsteval.outcomes.table import Outcomes
 from dsteval.pipeline.inputs import Input, label_of, open_input, read_predictions, read_references, system_name
@@ -21,7 +21,7 @@ from dsteval.prepare.states import Prepared, value_text
 from dsteval.results import html
 from dsteval.results.numbers import number
 from dsteval.results.result import SCHEMA
-from dsteval.values.matchers import PreparedValue, same_ref
+from dsteval.values.matchers import same_ref
 
 
 @dataclass(frozen=True)
@@ -96,18 +96,14 @@ def _html_rows(turn: TurnLine) -> Iterator[list[str]]:
     said = "<br>".join(
         html.cell(f"{who}: {text}") for who, text in (("system", turn.system), ("user", turn.user)) if text
     )
-    head = [
-        html.cell(turn.turn, bold=True),
-        said,
-        html.cell(turn.outcome),
-        html.cell(number(turn.weight, digits=3)),
-    ]
+    weight = html.cell(number(turn.weight, digits=3))
+    head = [html.cell(turn.turn, bold=True), said, html.cell(turn.outcome), weight]
     for slot in turn.slots:
-        told = ", ".join(filter(None, (slot.error, slot.relation)))
+        error = ", ".join(filter(None, (slot.error, slot.relation)))
         since = "" if slot.since in (None, turn.turn) else f" since turn {slot.since}"
         color = _COLORS.get(slot.kind, "firebrick")
         values = [html.cell(value, color=color) for value in (slot.slot, slot.ref, slot.pred)]
-        yield [*head, *values, html.cell(f"{told}{since}")]
+        yield [*head, *values, html.cell(f"{error}{since}")]
         head = [""] * 4
     if not turn.slots:
         yield [*head, *[""] * 4]
@@ -136,7 +132,11 @@ def explain(
             expected="a protocol that compares whole turns, which are explained one by one",
             found="service frames",
         )
-    fga = _fga(run, metric)
+    if (chosen := parse(metric)).name != "FGA":
+        raise MetricError(
+            where=f"metric {str(chosen)!r}", expected="FGA with a lambda, which weighs turns", found=chosen.name
+        )
+    fga = run.resolved([chosen])[str(chosen)]
     source = open_input(pred, "predictions")
     label = label_of(source)
     reading = run.reading(pred=True, with_ref=ref is not None)
@@ -147,32 +147,22 @@ def explain(
         every = read_references(given, options.get("ref_format"), run.reading(pred=False))
         references = _wanted(dialogue, every)
     scan = Scan(run, references, predictions, source=label)
-    found = next(iter([*scan.compared()]), None)
-    if found is None:
+    pairs = list(scan.compared())
+    if not pairs:
         left_out = run.protocol.scope.leave_out_why or "left out"
         raise AlignmentError(where=f"dialogue {dialogue!r}", found=f"a dialogue not scored: {left_out}")
-    turns = _turns(*found, scan.outcomes(), fga, run.protocol.scope.bits)
-    return Explanation(found[0].id, name or system_name(label), run.protocol.label, str(fga), tuple(turns))
-
-
-def _fga(run: Run, metric: str | Metric) -> Metric:
-    chosen = parse(metric) if isinstance(metric, str) else metric.checked()
-    if chosen.name != "FGA":
-        raise MetricError(
-            where=f"metric {str(chosen)!r}", expected="FGA with a lambda, which weighs turns", found=chosen.name
-        )
-    return next(iter(run.resolved([chosen]).values()))
+    turns = _turns(*pairs[0], scan.outcomes(), fga, run.protocol.scope.bits)
+    return Explanation(pairs[0][0].id, name or system_name(label), run.protocol.label, str(fga), tuple(turns))
 
 
 def _wanted(wanted: str, dialogues: Iterable[Dialogue], source: str = "") -> Iterator[Dialogue]:
     """The dialogue that is wanted. Raises AlignmentError where a ``source`` that is named does not have it."""
-    seen, found = [], False
+    seen = []
     for dialogue in dialogues:
         seen.append(dialogue.id)
         if canonical_id(dialogue.id) == canonical_id(wanted):
-            found = True
             yield dialogue
-    if source and not found:
+    if source and canonical_id(wanted) not in map(canonical_id, seen):
         text = unknown("dialogue", wanted, seen)
         if "Did you mean" not in text:
             text = f"no dialogue {wanted!r}; it has {len(seen)}, first: {', '.join(seen[:3])}"
@@ -182,25 +172,25 @@ def _wanted(wanted: str, dialogues: Iterable[Dialogue], source: str = "") -> Ite
 def _turns(
     dialogue: Dialogue, prepared: Prepared, outcomes: Outcomes, fga: Metric, bits: Sequence[str]
 ) -> Iterator[TurnLine]:
-    variant = fga.get("variant")
-    why = why_not_variant(variant, outcomes)
-    if why is not None:
+    if why := fga.unavailable_reason(outcomes):
         raise MetricError(where=str(fga), found=why)
-    distance = distances(outcomes, variant)
+    distance = distances(outcomes, fga.get("variant"))
     wrong = _errors(outcomes, DialogueContext.of(dialogue, prepared))
     for unit, turn in enumerate(dialogue.turns):
         x = int(distance[unit])
         outcome = "exact" if x == 0 else "type 1" if x == TYPE1 else "type 2"
         error_turn = None if x in (0, INFINITE) else turn.number if x == TYPE1 else turn.number - x
-        slots = _marks(bits, wrong[unit]) if turn.correctness is not None else _slots(prepared, unit, wrong[unit])
+        slots = _slots(prepared, unit, wrong[unit])
+        if turn.correctness is not None:
+            marked = (slot for slot in bits if slot in wrong[unit])
+            slots = (SlotLine(slot, None, None, "marked wrong", **wrong[unit][slot]) for slot in marked)
         yield TurnLine(turn.number, turn.system, turn.user, outcome, _weight(x, fga), error_turn, tuple(slots))
 
 
 def _weight(distance: int, fga: Metric) -> float:
     number = fga.number or 0.0
-    if distance in (0, TYPE1):
-        return float(distance == 0)
-    return float(number > 0) if distance == INFINITE else float(decay(np.array(distance), number))
+    plain = {0: 1.0, TYPE1: 0.0, INFINITE: float(number > 0)}
+    return plain[distance] if distance in plain else float(decay(np.array(distance), number))
 
 
 def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, dict[str, Any]]]:
@@ -210,14 +200,9 @@ def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, dict
     for error in errors_of(outcomes, [context]):
         start = numbers.index(error.origin)
         end = start + error.lifetime
-        told = {
-            "since": error.origin,
-            "until": numbers[end - 1],
-            "error": error.kind,
-            "relation": error.relation,
-        }
-        for unit in range(start, end):
-            wrong[unit][error.slot] = told
+        life = {"since": error.origin, "until": numbers[end - 1]}
+        for turn in wrong[start:end]:
+            turn[error.slot] = {**life, "error": error.kind, "relation": error.relation}
     return wrong
 
 
@@ -230,14 +215,5 @@ def _slots(prepared: Prepared, unit: int, wrong: dict[str, dict[str, Any]]) -> I
         if slot in wrong:
             kind = "missed" if p is None else "spurious" if b is None else "wrong"
         new = b is not None and not same_ref(before.get(slot), b)
-        yield SlotLine(slot, _shown(b), _shown(p), kind, new=new, **wrong.get(slot, {}))
-
-
-def _marks(bits: Sequence[str], wrong: dict[str, dict[str, Any]]) -> Iterator[SlotLine]:
-    for slot in bits:
-        if slot in wrong:
-            yield SlotLine(slot, None, None, "marked wrong", **wrong[slot])
-
-
-def _shown(value: PreparedValue | None) -> str | None:
-    return None if value is None else value_text(value)
+        ref_text, pred_text = (None if value is None else value_text(value) for value in (b, p))
+        yield SlotLine(slot, ref_text, pred_text, kind, new=new, **wrong.get(slot, {}))

@@ -94,30 +94,22 @@ def over_lambda(
     def leading(right: list[Any]) -> tuple[str, ...]:
         return tuple(name for name, turns in zip(names, right, strict=True) if turns == max(right))
 
-    return LambdaRanking(
-        variant,
-        names,
-        len(results[0].dialogues),
-        sum(results[0].turns_per_dialogue),
-        shown,
-        tuple(tuple(map(float, curve(one, shown))) for one in sums),
-        tuple(Crossing(a, b, *crossings(one, other)) for (a, one), (b, other) in pairs),
-        leading([one[1] for one in sums]),
-        tuple(
-            Leaders(low, high, tuple(names[place] for place in places))
-            for low, high, places in intervals_of_winner(sums)
-        ),
-        leading([one[1:].sum() for one in sums]),
-    )
+    at_zero, at_infinity = leading([one[1] for one in sums]), leading([one[1:].sum() for one in sums])
+    size = (len(results[0].dialogues), sum(results[0].turns_per_dialogue))
+    curves = tuple(tuple(map(float, curve(one, shown))) for one in sums)
+    crossed = tuple(Crossing(a, b, *crossings(one, other)) for (a, one), (b, other) in pairs)
+    leads = intervals_of_winner(sums)
+    leaders = tuple(Leaders(low, high, tuple(names[place] for place in places)) for low, high, places in leads)
+    return LambdaRanking(variant, names, *size, shown, curves, crossed, at_zero, leaders, at_infinity)
 
 
 def _variant(result: Result) -> str:
     """The variant that the result's FGA has where none was typed, or that of its first FGA."""
-    own = [(text, metric) for text, metric in result.metrics.items() if metric.name == "FGA"]
-    if not own:
+    metrics = {text: metric for text, metric in result.metrics.items() if metric.name == "FGA"}
+    if not metrics:
         raise _lacking(result, "FGA among its metrics", FGA)
-    plain = [metric for text, metric in own if "variant" not in dict(parse(text).given)]
-    return (plain or [own[0][1]])[0].get("variant")
+    first = min(metrics, key=lambda text: "variant" in dict(parse(text).given))
+    return metrics[first].get("variant")
 
 
 def _histogram(result: Result, variant: str) -> Array:

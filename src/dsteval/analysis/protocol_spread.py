@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, TypeAlias, Unpack
 
 from dsteval import readers
 from dsteval.analysis.every_protocol import BASE, check_only, chosen_protocols, reference_slots, under_each
 from dsteval.dialogue import Dialogue, Item, Items, Side, Value, canonical_id
 from dsteval.errors import OptionError
-from dsteval.outcomes.table import EXACT
 from dsteval.pipeline.inputs import Input, keep_dialogues, label_of, open_input, system_name
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
@@ -84,16 +83,10 @@ class ProtocolSpread:
     def to_dict(self) -> dict[str, Any]:
         """The spread as JSON has it."""
         entries = [vars(one) | {"scores": [score.to_dict() for score in one.scores]} for one in self.entries]
-        listed = list(map(asdict, self.disagreements))
-        return {
-            "schema": SCHEMA,
-            "name": self.name,
-            "source": self.source,
-            "target": self.target,
-            "protocols": entries,
-            "not_applicable": self.not_applicable,
-            "between": None if self.between is None else {"protocols": self.between, "disagreements": listed},
-        }
+        between = {"protocols": self.between, "disagreements": list(map(asdict, self.disagreements))}
+        head = {"schema": SCHEMA, "name": self.name, "source": self.source, "target": self.target}
+        more = {"not_applicable": self.not_applicable, "between": between if self.between else None}
+        return {**head, "protocols": entries, **more}
 
 
 def spread(
@@ -134,11 +127,12 @@ def spread(
     entries = list(by_protocol.values())
     listed: tuple[Disagreement, ...] = ()
     if between is not None:
-        if missing := [protocol for protocol in between if protocol not in runs]:
-            why = f"a protocol that does not apply: {reasons[missing[0]]}"
-            raise OptionError(where=f"--between {missing[0]}", found=why)
-        pair = runs[between[0]], runs[between[1]]
-        listed = tuple(one for apart in _turns_apart(*pair) for one in _slots_apart(*pair, apart))
+        for protocol in between:
+            if protocol not in runs:
+                why = f"a protocol that does not apply: {reasons[protocol]}"
+                raise OptionError(where=f"--between {protocol}", found=why)
+        a, b = (runs[protocol] for protocol in between)
+        listed = tuple(one for apart in _turns_apart(a, b) for one in _slots_apart(a, b, apart))
     if target is not None:
         entries.sort(key=lambda entry: (entry.jga.value is None, abs((entry.jga.value or 0) - target)))
     label = label_of(source)
@@ -175,7 +169,7 @@ class _ProtocolRun:
         self.turns: dict[str, _Turns] = {}
         if self.counts_turns:
             tally = resolved["JGA"].extra
-            right = outcomes.extra[tally][:, 0] == 1 if tally else (outcomes.flags & EXACT) != 0
+            right = outcomes.extra[tally][:, 0] == 1 if tally else outcomes.exact
             for number, (dialogue, prepared) in enumerate(pairs):
                 start, end = outcomes.offsets[number : number + 2]
                 self.turns[canonical_id(dialogue.id)] = _Turns(dialogue, prepared, right[start:end].tolist())
@@ -189,17 +183,13 @@ def _entry(run: _ProtocolRun, base: _ProtocolRun | None) -> SpreadEntry:
         return entry
     apart = list(_turns_apart(base, run))
     rules = Counter(rule for turn in apart for rule in {one.rule for one in _slots_apart(base, run, turn)})
-    gained = sum(turn.there.right[turn.at] for turn in apart)
+    gained = sum(there.right[at] for _, there, at in apart)
     ordered = dict(sorted(rules.items(), key=lambda pair: (-pair[1], pair[0])))
     return replace(entry, gained=gained, lost=len(apart) - gained, rules=ordered)
 
 
-class _Apart(NamedTuple):
-    """A turn that one of two protocols counts as right and the other does not: its dialogue under both."""
-
-    here: _Turns
-    there: _Turns
-    at: int
+_Apart: TypeAlias = tuple[_Turns, _Turns, int]
+"""A turn that one of two protocols counts as right and the other does not: its dialogue under both, its place."""
 
 
 def _turns_apart(a: _ProtocolRun, b: _ProtocolRun) -> Iterator[_Apart]:
@@ -207,7 +197,7 @@ def _turns_apart(a: _ProtocolRun, b: _ProtocolRun) -> Iterator[_Apart]:
         there = b.turns.get(key)
         if there is not None and len(there.right) == len(here.right):
             pairs = enumerate(zip(here.right, there.right, strict=True))
-            yield from (_Apart(here, there, at) for at, (one, other) in pairs if one != other)
+            yield from ((here, there, at) for at, (one, other) in pairs if one != other)
 
 
 class _Compared(NamedTuple):
@@ -225,18 +215,15 @@ def _slots_apart(a: _ProtocolRun, b: _ProtocolRun, apart: _Apart) -> Iterator[Di
     absent = _Compared(None, None, True)
     place = (here.dialogue.id, here.dialogue.turns[at].number)
     right_under = (a if here.right[at] else b).protocol.name
-    pairs = {
-        slot: (under_a.get(slot, absent), under_b.get(slot, absent)) for slot in sorted({**under_a, **under_b})
-    }
+    slots = sorted({**under_a, **under_b})
+    pairs = {slot: (under_a.get(slot, absent), under_b.get(slot, absent)) for slot in slots}
     unlike = {slot: pair for slot, pair in pairs.items() if pair[0].right != pair[1].right}
     for slot, pair in unlike.items():
-        whole = a.stages(canonical_id(here.dialogue.id))[0][1]
-        ref, pred = (
-            None if item is None else _text(item[1]) for item in (_item(side[at], slot) for side in whole)
-        )
-        compared = [(_shown(one.ref), _shown(one.pred)) for one in pair]
+        items = [_item(side[at], slot) for side in a.stages(canonical_id(here.dialogue.id))[0][1]]
+        ref, pred = (None if item is None else _text(item[1]) for item in items)
+        in_a, in_b = ((_shown(one.ref), _shown(one.pred)) for one in pair)
         rule = _responsible((a, b), apart, slot, pair)
-        yield Disagreement(*place, slot, ref, pred, right_under, (compared[0], compared[1]), rule)
+        yield Disagreement(*place, slot, ref, pred, right_under, (in_a, in_b), rule)
     if not unlike:
         means = [run.protocol.metrics.means["JGA"] for run in (a, b) if "JGA" in run.protocol.metrics.means]
         listed = ", ".join(f"JGA={metric}" for metric in means)
@@ -286,8 +273,8 @@ def _trace(run: _ProtocolRun, side: Side, apart: _Apart, slot: str, value: Any) 
     """The rules that lead from a slot as written to its value as compared."""
     steps: list[str] = []
     item: Item | None = None
-    for number, (name, sides) in enumerate(run.stages(canonical_id(apart.here.dialogue.id))):
-        after = _item(getattr(sides, side)[apart.at], slot)
+    for number, (name, sides) in enumerate(run.stages(canonical_id(apart[0].dialogue.id))):
+        after = _item(getattr(sides, side)[apart[2]], slot)
         steps += [f"step {name}"] if number and after != item else []
         item = after
     if item is None:

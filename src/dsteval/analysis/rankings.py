@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, combinations
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
 from dsteval import readers
 from dsteval.analysis.differences import Difference, difference_of, with_holm
 from dsteval.analysis.every_protocol import check_only, chosen_protocols, reference_slots, under_each
-from dsteval.dialogue import Dialogue
-from dsteval.errors import OptionError, ProtocolError
+from dsteval.errors import ProtocolError, require
 from dsteval.metrics import Metric, parse
 from dsteval.outcomes.table import Array
 from dsteval.pipeline.evaluation import evaluate
-from dsteval.pipeline.inputs import Input, keep_dialogues, open_again, read_predictions, read_references
+from dsteval.pipeline.inputs import Input, keep_dialogues, open_again, read_references
 from dsteval.pipeline.run import Settings
 from dsteval.protocols.model import load
 from dsteval.readers import Source
@@ -27,6 +26,7 @@ from dsteval.results.result import Result, or_none
 from dsteval.stats.agreement import kendall
 from dsteval.stats.bootstrap import TOLERANCE, too_few
 from dsteval.stats.intervals import Intervals
+from dsteval.stats.power import check_share
 from dsteval.stats.ranking import wins
 
 
@@ -80,8 +80,7 @@ def over_protocols(
     options are those of ``evaluate``. A protocol does not apply where the systems cover different dialogues under
     it. Raises the DstevalError of the first protocol where none applies, OptionError for fewer than two systems.
     """
-    if len(systems) < 2:
-        raise OptionError(where="systems", expected="2 or more", found=str(len(systems)))
+    require(len(systems) >= 2, "systems", "2 or more", len(systems))
     reference = None if ref is None else open_again(ref, "reference")
     sources = {name: open_again(system, name) for name, system in systems.items()}
     slots = _reference_slots(reference, sources, options)
@@ -91,14 +90,18 @@ def over_protocols(
         results, values = [], []
         for name, source in sources.items():
             result = evaluate(reference, source, metrics=[metric], protocol=protocol, name=name, **options)
-            values.append(_value(protocol, metric, result, slots))
+            if (value := result.scores[0].value) is None:
+                why = f"no {metric}: {result.scores[0].why}"
+                raise ProtocolError(where=f"protocol {protocol}, {name}", found=why)
+            check_only(protocol, load(protocol), slots)
+            values.append(value)
             results.append(result)
         check_same_dialogues(results)
         return tuple(values)
 
     values, reasons = under_each(chosen_protocols(protocols), points, progress)
     base = next(iter(values))
-    lower = (parse(metric) if isinstance(metric, str) else metric).lower_is_better
+    lower = parse(metric).lower_is_better
     entries = tuple(_entry(one, own, values[base], tuple(systems), lower) for one, own in values.items())
     shares = [[(rank == 1) / entry.ranks.count(1) for rank in entry.ranks] for entry in entries]
     firsts = tuple(math.fsum(share) for share in zip(*shares, strict=True))
@@ -109,41 +112,25 @@ def _reference_slots(reference: Source | None, sources: Mapping[str, Source], op
     """The slots of the reference; files are read here, once for all protocols."""
     field = options.get("ref_field")
     own = readers.Options(options.get("updates", False), field if reference is None else None)
-    files: list[Iterable[Dialogue]] = []
-    for source in sources.values():
-        keep_dialogues(source, options.get("format"), own)
-        files.append(read_predictions(source, options.get("format"), own))
-    if reference is not None:
-        files = [read_references(reference, options.get("ref_format"), readers.Options(False, field))]
-    return reference_slots(chain.from_iterable(files))
+    files = [keep_dialogues(source, options.get("format"), own) for source in sources.values()]
+    if reference is None:
+        return reference_slots(chain.from_iterable(files))
+    return reference_slots(read_references(reference, options.get("ref_format"), readers.Options(False, field)))
 
 
-def _value(protocol: str, metric: str | Metric, result: Result, slots: set[str]) -> float:
-    """One system's value; raises where the protocol does not apply."""
-    score = result.scores[0]
-    if score.value is None:
-        raise ProtocolError(where=f"protocol {protocol}, {result.name}", found=f"no {metric}: {score.why}")
-    check_only(protocol, load(protocol), slots)
-    return score.value
+_Points: TypeAlias = tuple[float, ...]
 
 
 def _entry(
-    protocol: str,
-    values: tuple[float, ...],
-    base: tuple[float, ...],
-    systems: tuple[str, ...],
-    lower_is_better: bool,
+    protocol: str, values: _Points, base: _Points, systems: Sequence[str], lower_is_better: bool
 ) -> UnderProtocol:
     better = -1 if lower_is_better else 1
     ranks, base_ranks = (
         tuple(1 + sum(better * (other - own) > TOLERANCE for other in side) for own in side)
         for side in (values, base)
     )
-    swapped = tuple(
-        (systems[a], systems[b])
-        for a, b in combinations(range(len(systems)), 2)
-        if (ranks[a] - ranks[b]) * (base_ranks[a] - base_ranks[b]) < 0
-    )
+    pairs = combinations(zip(systems, ranks, base_ranks, strict=True), 2)
+    swapped = tuple((a[0], b[0]) for a, b in pairs if (a[1] - b[1]) * (a[2] - b[2]) < 0)
     tau = or_none(kendall(np.array(ranks), np.array(base_ranks)))
     return UnderProtocol(protocol, values, ranks, tau, swapped)
 
@@ -180,9 +167,7 @@ class ResampleRanking:
 
 
 def over_resamples(
-    results: Sequence[Result],
-    metrics: Sequence[str | Metric] | None = None,
-    intervals: Intervals | None = None,
+    results: Sequence[Result], metrics: Sequence[str | Metric] | None = None, intervals: Intervals | None = None
 ) -> ResampleRanking:
     """How often each system takes each rank, were other dialogues drawn; all metrics over the same draws.
 
@@ -259,34 +244,23 @@ def discriminative_power(
 
     Reference: Sakai, Evaluating evaluation metrics based on the bootstrap, SIGIR 2006.
     """
-    if not 0 < alpha < 1:
-        raise OptionError(where="alpha", expected="a share between 0 and 1", found=str(alpha))
+    check_share("alpha", alpha)
     intervals = intervals or Intervals()
     aligned = aligned_counts(results, metrics)
     drawn = aligned.resampled(intervals)
     if intervals.level is None:
         intervals = replace(intervals, level=1 - alpha)
-    return Discrimination(
-        aligned.systems,
-        aligned.dialogues,
-        aligned.turns,
-        alpha,
-        intervals.resamples,
-        intervals.seed,
-        tuple(_separation(aligned, text, drawn[text], intervals, alpha) for text in aligned.metrics),
-        too_few(aligned.dialogues),
-    )
+    separations = tuple(_separation(aligned, text, drawn[text], intervals, alpha) for text in aligned.metrics)
+    size, draws = aligned[:3], (intervals.resamples, intervals.seed)
+    return Discrimination(*size, alpha, *draws, separations, too_few(aligned.dialogues))
 
 
 def _separation(
     aligned: AlignedCounts, text: str, drawn: Sequence[Array | None], intervals: Intervals, alpha: float
 ) -> Separation:
-    systems, counts, metric = aligned.systems, aligned.counts[text], aligned.metrics[text]
+    systems = zip(aligned.systems, aligned.counts[text], drawn, strict=True)
     differences = [
-        difference_of(
-            text, metric, (systems[a], systems[b]), (counts[a], counts[b]), (drawn[a], drawn[b]), intervals
-        )
-        for a, b in combinations(range(len(systems)), 2)
+        difference_of(text, aligned.metrics[text], a, b, intervals) for a, b in combinations(systems, 2)
     ]
     pairs = tuple(with_holm(differences))
     plain = [pair.p for pair in pairs if pair.p is not None]

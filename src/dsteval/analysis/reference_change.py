@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from dsteval.analysis.differences import Difference, difference_of
 from dsteval.dialogue import canonical_id
-from dsteval.errors import OptionError, ProtocolError
+from dsteval.errors import OptionError, ProtocolError, require
 from dsteval.metrics import Metric
 from dsteval.outcomes.table import Outcomes
 from dsteval.pipeline.evaluation import evaluate
@@ -18,7 +18,6 @@ from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
 from dsteval.prepare.states import Prepared, State, value_text
 from dsteval.protocols.model import Protocol, load
-from dsteval.readers import Source
 from dsteval.results.aligned import aligned_counts
 from dsteval.results.result import Result, Score
 from dsteval.stats.bootstrap import too_few
@@ -78,9 +77,9 @@ class ReferenceChange:
         """The change as JSON has it."""
         metrics = []
         for change in self.metrics:
-            scores = {side: score.to_dict() for side, score in zip("ab", self.scores[change.metric], strict=True)}
+            a, b = (score.to_dict() for score in self.scores[change.metric])
             numbers = change.to_dict("difference", "low", "high", "error", "p", "note")
-            metrics.append({"metric": change.metric, **scores, **numbers})
+            metrics.append({"metric": change.metric, "a": a, "b": b, **numbers})
         whole = asdict(self) | {"metrics": metrics}
         del whole["scores"]
         return whole
@@ -105,72 +104,52 @@ def two_references(
     Raises OptionError for other than two references, AlignmentError where they do not have the same dialogues
     and turns, ProtocolError for protocols of service frames and for right/wrong marks, which know no values.
     """
-    if len(refs) != 2:
-        raise OptionError(where="refs", expected="two references", found=str(len(refs)))
+    require(len(refs) == 2, "refs", "two references", len(refs))
     fields = ref_fields or {}
     if unknown := sorted(set(fields) - set(refs)):
         raise OptionError(where="ref_fields", expected=f"one of {', '.join(refs)}", found=unknown[0])
     source = open_again(pred, "predictions")
     chosen = load(protocol) if isinstance(protocol, str) else protocol
-    sides: list[tuple[Result, dict[str, Prepared]]] = []
+    sides = []
     for label, ref in refs.items():
         own = options | Settings(ref_field=fields.get(label, options.get("ref_field")))
-        sides.append(_side(source, None if ref is None else open_again(ref, label), chosen, metrics, label, own))
-    (first, states_a), (second, states_b) = sides
+        opened = None if ref is None else open_again(ref, label)
+        run = Run.of(chosen, **own)
+        if run.by_frame:
+            raise ProtocolError(where=f"protocol {chosen.name}", expected="whole turns", found="service frames")
+        keep_dialogues(source, own.get("format"), run.reading(pred=True, with_ref=ref is not None))
+        result = evaluate(opened, source, metrics=metrics, protocol=chosen, name=label, **own)
+        if result.outcomes is None or not result.outcomes.has_values:
+            found = "right/wrong marks, the same for any reference"
+            raise ProtocolError(where=label, expected="values", found=found)
+        states = {canonical_id(dialogue.id): both for dialogue, both in Scan(run, opened, source).pairs()}
+        sides.append((result, result.outcomes, states))
+    (first, outcomes_a, states_a), (second, outcomes_b, states_b) = sides
     differences = _differences(first, second, Intervals.of_settings(options))
     pairs = [(states_a[key], states_b[key]) for key in map(canonical_id, first.dialogues)]
-    relabelled, slots = _slots(first, second, pairs)
+    relabelled, slots = _slots(outcomes_a, outcomes_b, pairs)
     a, b = refs
     notes = [f"{a}: {note}" for note in first.notes if note not in second.notes]
     notes += [f"{b}: {note}" for note in second.notes if note not in first.notes]
     notes += [note for note in first.notes if note in second.notes]
-    return ReferenceChange(
-        system_name(label_of(source)) if name is None else name,
-        first.protocol,
-        (a, b),
-        len(first.dialogues),
-        sum(first.turns_per_dialogue),
-        relabelled,
-        differences,
-        {one.metric: (first[one.metric], second[one.metric]) for one in differences},
-        slots,
-        tuple(notes),
-    )
-
-
-def _side(
-    source: Source,
-    ref: Source | None,
-    protocol: Protocol,
-    metrics: Sequence[str | Metric] | None,
-    label: str,
-    options: Settings,
-) -> tuple[Result, dict[str, Prepared]]:
-    """The result against one reference, and the states of every dialogue as compared."""
-    run = Run.of(protocol, **options)
-    if run.protocol.scope.unit == "frame":
-        raise ProtocolError(where=f"protocol {protocol.name}", expected="whole turns", found="service frames")
-    keep_dialogues(source, options.get("format"), run.reading(pred=True, with_ref=ref is not None))
-    result = evaluate(ref, source, metrics=metrics, protocol=protocol, name=label, **options)
-    if result.outcomes is None or not result.outcomes.has_values:
-        raise ProtocolError(where=label, expected="values", found="right/wrong marks, the same for any reference")
-    return result, {canonical_id(dialogue.id): states for dialogue, states in Scan(run, ref, source).pairs()}
+    name = system_name(label_of(source)) if name is None else name
+    size = (len(first.dialogues), sum(first.turns_per_dialogue), relabelled)
+    scores = {one.metric: (first[one.metric], second[one.metric]) for one in differences}
+    return ReferenceChange(name, first.protocol, (a, b), *size, differences, scores, slots, tuple(notes))
 
 
 def _differences(first: Result, second: Result, intervals: Intervals) -> tuple[Difference, ...]:
     """The second minus the first by every metric."""
     aligned = aligned_counts([first, second], references=False)
-    names = (second.name, first.name)
     changes = []
     drawn = aligned.resampled(intervals) if intervals.level is not None else {}
     few = too_few(aligned.dialogues) if drawn else ""
     for text, metric in aligned.metrics.items():
-        if why := first[text].why or second[text].why:
-            changes.append(Difference(text, *names, None, note=why))
-            continue
-        values = drawn.get(text, [])[::-1]
-        change = difference_of(text, metric, names, aligned.counts[text][::-1], values, intervals)
-        changes.append(replace(change, note=few or change.note))
+        why = first[text].why or second[text].why
+        values = [None, None] if why else drawn.get(text, [None, None])
+        a, b = zip(aligned.systems, aligned.counts[text], values, strict=True)
+        change = difference_of(text, metric, b, a, intervals)
+        changes.append(replace(change, note=why or few or change.note))
     return tuple(changes)
 
 
@@ -179,10 +158,10 @@ _Places = set[tuple[int, int]]
 """Turns by the number of their dialogue, in the order of the first result, and their position in it."""
 
 
-def _slots(first: Result, second: Result, pairs: _Pairs) -> tuple[int, tuple[SlotChange, ...]]:
+def _slots(first: Outcomes, second: Outcomes, pairs: _Pairs) -> tuple[int, tuple[SlotChange, ...]]:
     """Turns whose labels differ, and every slot that is wrong or labelled otherwise somewhere."""
     order = {canonical_id(name): number for number, name in enumerate(first.dialogues)}
-    wrong_a, wrong_b = (_wrong(_outcomes(result), order) for result in (first, second))
+    wrong_a, wrong_b = (_wrong(outcomes, order) for outcomes in (first, second))
     relabelled, turns = Counter[str](), 0
     for one, other in pairs:
         for a, b in zip(one.ref, other.ref, strict=True):
@@ -192,15 +171,10 @@ def _slots(first: Result, second: Result, pairs: _Pairs) -> tuple[int, tuple[Slo
     changes = []
     for slot in sorted({*wrong_a, *wrong_b, *relabelled}):
         here, there = wrong_a[slot], wrong_b[slot]
-        change = (len(there) - len(here)) / sum(first.turns_per_dialogue)
-        example = _example(slot, sorted(here ^ there), pairs, _outcomes(first))
+        change = (len(there) - len(here)) / len(first)
+        example = _example(slot, sorted(here ^ there), pairs, first)
         changes.append(SlotChange(slot, len(here), len(there), relabelled[slot], change, example))
     return turns, tuple(sorted(changes, key=lambda one: (-abs(one.change), one.slot)))
-
-
-def _outcomes(result: Result) -> Outcomes:
-    assert result.outcomes is not None
-    return result.outcomes
 
 
 def _wrong(outcomes: Outcomes, order: Mapping[str, int]) -> defaultdict[str, _Places]:
@@ -227,7 +201,7 @@ def _example(
     for number, turn in places:
         one, other = pairs[number]
         texts.append((text(one.ref[turn]), text(other.ref[turn]), text(one.pred[turn])))
-    (values, turns), *_ = Counter(texts).most_common(1)
+    ((values, turns),) = Counter(texts).most_common(1)
     number, turn = places[texts.index(values)]
     unit = int(outcomes.offsets[number]) + turn
     return SlotExample(outcomes.dialogues[number], int(outcomes.turn[unit]), *values, turns)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dsteval.analysis.differences import Difference
-from dsteval.errors import OptionError
+from dsteval.errors import require
 from dsteval.metrics import Metric
 from dsteval.results.aligned import AlignedCounts, aligned_counts
 from dsteval.results.result import Result, or_none
@@ -90,7 +90,10 @@ def plan(
     aligned = aligned_counts(results, metrics, fewest=1)
     asked = difference if isinstance(difference, Mapping) else dict.fromkeys(aligned.metrics, difference)
     for text, metric in aligned.metrics.items():
-        _check_asked(metric, asked.get(text))
+        if (wanted := asked.get(text)) is not None:
+            require(0 < wanted < math.inf, "difference", "a number above 0", wanted)
+            possible = wanted <= 1 or not metric.percent
+            require(possible, "difference", f"at most 100 points for {metric}", f"{100 * wanted:g} points")
     drawn = aligned.resampled(intervals)
     systems: list[PlannedSystem] = []
     pairs: list[PlannedDifference] = []
@@ -102,28 +105,16 @@ def plan(
             interval = None if values is None else percentile(values, 0.95)
             error = None if interval is None else or_none(interval.error)
             note = _no_sigma(aligned, point, sigma(one))
-            if not note and interval is not None and interval.dropped:
+            if not note and interval and interval.dropped:
                 note = f"{interval.dropped} resamples undefined and left out"
             systems.append(PlannedSystem(text, name, or_none(point), error, or_none(sigma(one)), note))
         for a, b in combinations(range(len(points)), 2):
             apart, own = points[a] - points[b], sigma(moved[a] - moved[b])
-            names, note = (aligned.systems[a], aligned.systems[b]), _no_sigma(aligned, apart, own)
-            pair = PlannedDifference(
-                text, *names, or_none(apart), sigma=or_none(own), target=asked.get(text), note=note
-            )
+            pair = PlannedDifference(text, aligned.systems[a], aligned.systems[b], or_none(apart))
+            note = _no_sigma(aligned, apart, own)
+            pair = replace(pair, sigma=or_none(own), target=asked.get(text), note=note)
             pairs.append(_planned(pair, aligned.dialogues, alpha, power))
     return Plan(aligned.dialogues, aligned.turns, alpha, power, tuple(systems), tuple(pairs))
-
-
-def _check_asked(metric: Metric, difference: float | None) -> None:
-    """Raise OptionError for a difference that the metric cannot have."""
-    if difference is None:
-        return
-    if not 0 < difference < math.inf:
-        raise OptionError(where="difference", expected="a number above 0", found=str(difference))
-    if metric.percent and difference > 1:
-        found = f"{100 * difference:g} points"
-        raise OptionError(where="difference", expected=f"at most 100 points for {metric}", found=found)
 
 
 def _no_sigma(aligned: AlignedCounts, point: float, own: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -82,12 +82,10 @@ def repeated(results: Sequence[Result], metrics: Sequence[str | Metric] | None =
     """
     aligned = aligned_counts(results, metrics)
     values = tuple(_repeated(text, aligned.points(text)) for text in aligned.metrics)
-    note, agreed = "", None
     if saved := [result.name for result in results if result.outcomes is None]:
         note = f"agreement needs predictions, and of a saved result only counts are left ({first_few(saved)})"
-    else:
-        agreed = _agreed(results)
-    return Repeats(aligned.systems, aligned.dialogues, aligned.turns, values, agreed, note)
+        return Repeats(*aligned[:3], values, None, note)
+    return Repeats(*aligned[:3], values, _agreed(results))
 
 
 def _repeated(text: str, points: Sequence[float]) -> Repeated:
@@ -105,34 +103,25 @@ def _agreed(results: Sequence[Result]) -> Agreed:
         starts = np.cumsum([0, *result.turns_per_dialogue])
         units = np.concatenate([np.arange(*starts[row : row + 2]) for row in drawing_order(result.dialogues)])
         assert result.outcomes is not None
-        named = _units(result.outcomes, units)
+        places = list(_places(result.outcomes, units))
         if not right:
-            expected = named
-        for ours, theirs in zip(expected, named, strict=True):
+            expected = places
+        for ours, theirs in zip(expected, places, strict=True):
             if ours != theirs:
-                raise AlignmentError(
-                    where=beside(results[0], result),
-                    expected=f"the same turns, {_place(*ours)}",
-                    found=_place(*theirs),
-                )
-        right.append(_right(result, result.outcomes)[units])
+                where = beside(results[0], result)
+                raise AlignmentError(where=where, expected=f"the same turns, {ours}", found=theirs)
+        # What the protocol's JGA counts as right, or else what has no wrong slot.
+        tally = result.metrics["JGA"].extra if "JGA" in result.metrics else ""
+        extra = result.outcomes.extra
+        right.append((extra[tally][:, 0] == 1 if tally in extra else result.outcomes.exact)[units])
     pairs, mean, kappa, in_all, in_any = agreement(np.stack(right))
     return Agreed(tuple(map(tuple, pairs.tolist())), mean, or_none(kappa), in_all, in_any)
 
 
-def _units(outcomes: Outcomes, units: Array) -> list[tuple[str, int, str]]:
-    """Dialogue, turn and, of frames, service of each unit."""
-    services = [outcomes.services[number] if number >= 0 else "" for number in outcomes.service[units].tolist()]
-    names = [canonical_id(outcomes.dialogues[number]) for number in outcomes.dialogue_of[units].tolist()]
-    return list(zip(names, outcomes.turn[units].tolist(), services, strict=True))
-
-
-def _place(dialogue: str, turn: int, service: str) -> str:
-    return f"dialogue {dialogue!r}, turn {turn}" + (f", service {service!r}" if service else "")
-
-
-def _right(result: Result, outcomes: Outcomes) -> Array:
-    """Which turns, or frames, the protocol's JGA counts as right, or else those that have no wrong slot."""
-    tally = result.metrics["JGA"].extra if "JGA" in result.metrics else ""
-    right: Array = outcomes.extra[tally][:, 0] == 1 if tally in outcomes.extra else outcomes.exact
-    return right
+def _places(outcomes: Outcomes, units: Array) -> Iterator[str]:
+    """How messages call each unit: dialogue, turn and, of frames, service."""
+    columns = (outcomes.dialogue_of, outcomes.turn, outcomes.service)
+    for dialogue, turn, service in zip(*(column[units].tolist() for column in columns), strict=True):
+        name = outcomes.services[service] if service >= 0 else ""
+        place = f"dialogue {canonical_id(outcomes.dialogues[dialogue])!r}, turn {turn}"
+        yield place + (f", service {name!r}" if name else "")

@@ -9,7 +9,6 @@ from dsteval import readers
 from dsteval.analysis.value_checks import Fact, facts
 from dsteval.dialogue import Dialogue, Side, Turn
 from dsteval.errors import AlignmentError
-from dsteval.pipeline.inputs import label_of
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
@@ -59,48 +58,33 @@ def validate(
     detected = asked or readers.detect(source)
     own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
     dialogues = list(readers.read(source, "pred", detected.reader.name, own))
-    sides = _sides(dialogues)
-    size = len(dialogues), sum(len(dialogue.turns) for dialogue in dialogues)
+    turns = [turn for dialogue in dialogues for turn in dialogue.turns]
+    sides = [
+        side
+        for side, fields in _FIELDS.items()
+        if any(getattr(turn, name) is not None for turn in turns for name in fields)
+    ]
+    size = len(dialogues), len(turns)
     run = Run.of(protocol, **options)
     check, slots, values = "not possible: right/wrong marks have no values", 0, 0
     if "marks" not in sides:
         side: Side = "ref" if "ref" in sides else "pred"
         mirrored = [_mirrored(dialogue, side) for dialogue in dialogues]
-        scan = Scan(run, None, mirrored, run.resolved(None), source=label_of(source), schema_from=(ref, source))
+        scan = Scan(run, None, mirrored, run.resolved(None), source=source.name, schema_from=(ref, source))
         check = _check_self(scan)
         slots, values = scan.preparer.distinct("ref")
     said: tuple[str, ...] = ()
     if ref is not None or "ref" in sides or "marks" in sides:
-        scan = Scan(run, ref, dialogues, source=label_of(source), schema_from=(ref, source))
+        scan = Scan(run, ref, dialogues, source=source.name, schema_from=(ref, source))
         dialogues = [dialogue for dialogue, _ in scan.compared()]
         outcomes = scan.outcomes()
         said = scan.notes(scan.partition(outcomes), outcomes.n_slots)
     noticed = facts(dialogues, run.tables.ontology if "ontology" in run.tables.hashes else None)
-    return Report(
-        label_of(source),
-        detected.reader.name,
-        detected.sign,
-        run.protocol.label,
-        " and ".join(sides),
-        *size,
-        slots,
-        values,
-        check,
-        said,
-        tuple(noticed),
-    )
+    head = (source.name, detected.reader.name, detected.sign, run.protocol.label, " and ".join(sides))
+    return Report(*head, *size, slots, values, check, said, tuple(noticed))
 
 
 _FIELDS = {"ref": ("ref", "ref_frames"), "pred": ("pred", "pred_frames"), "marks": ("correctness",)}
-
-
-def _sides(dialogues: list[Dialogue]) -> list[str]:
-    turns = [turn for dialogue in dialogues for turn in dialogue.turns]
-    return [
-        side
-        for side, fields in _FIELDS.items()
-        if any(getattr(turn, name) is not None for turn in turns for name in fields)
-    ]
 
 
 def _mirrored(dialogue: Dialogue, side: Side) -> Dialogue:

@@ -85,7 +85,7 @@ def facts(dialogues: Iterable[Dialogue], ontology: Mapping[str, Collection[str]]
     unlike = UnlikeValues(ref, pred) if len(sides) == 2 else None
     known = {slot: frozenset(map(folded, values)) for slot, values in (ontology or {}).items()}
     noticed = [fact for side in sides for fact in _unset(side)]
-    noticed += [fact for side in sides for fact in _outside(side, known) if known]
+    noticed += [fact for side in sides if known for fact in _outside(side, known)]
     noticed += [fact for side in sides for fact in _variants(side)]
     noticed += _between(unlike) if unlike else ()
     noticed += _hyphens(sides, unlike)
@@ -97,7 +97,7 @@ def facts(dialogues: Iterable[Dialogue], ontology: Mapping[str, Collection[str]]
 
 def _fact(group: Group, kind: str, side: str, about: str) -> Iterator[Fact]:
     """The fact about a group, unless that is empty; its slots are told behind the sentence."""
-    if not group:
+    if not group.slots:
         return
     slots = dict(sorted(group.slots.items(), key=lambda pair: (-pair[1], pair[0])))
     listed = [f"{slot} {count}" for slot, count in slots.items()]
@@ -155,8 +155,7 @@ def _outside(written: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fa
         parts, whole = set(map(folded, texts)) - {"dontcare"}, folded("|".join(texts_of(item)))
         if not parts <= ontology[slot] and whole not in ontology[slot]:
             outside.append(item)
-    group = written.group(outside)
-    yield from _fact_of(written, group, "outside-ontology", "not in the ontology")
+    yield from _fact_of(written, written.group(outside), "outside-ontology", "not in the ontology")
     group = written.group(written.where(lambda slot, texts: slot not in ontology))
     yield from _fact_of(written, group, "not-in-ontology", f"slots that the ontology lacks ({len(group.slots)})")
 
@@ -187,10 +186,9 @@ def _between(unlike: UnlikeValues) -> Iterator[Fact]:
     """Slots where the prediction may be the reference's value in another spelling."""
 
     def alike(slot: str, ref: Texts, pred: Texts) -> bool:
-        if pred <= ref or "dontcare" in map(folded, pred):
+        if pred <= ref or _is_dontcare(slot, pred):
             return False
-        keys = {key(slot, text) for text in pred}
-        return "" not in keys and keys <= {key(slot, text) for text in ref}
+        return {key(slot, text) for text in pred} <= {key(slot, text) for text in ref} - {""}
 
     chosen = unlike.where(alike)
     levels: Counter[int] = Counter()
@@ -211,16 +209,14 @@ def _has_hyphen(slot: str, *values: Texts) -> bool:
 
 def _hyphens(sides: list[Occurrences], unlike: UnlikeValues | None) -> Iterator[Fact]:
     """Values with a hyphen, and how many wrong slots have one on either side."""
-    groups = [written.group(written.where(_has_hyphen)) for written in sides]
-    told = [
-        f"{written.name} {group.count} of {written.total()}" for written, group in zip(sides, groups, strict=True)
-    ]
-    about = f"values with a hyphen: {', '.join(told)}"
+    groups = {written: written.group(written.where(_has_hyphen)) for written in sides}
+    shares = [f"{written.name} {group.count} of {written.total()}" for written, group in groups.items()]
+    about = f"values with a hyphen: {', '.join(shares)}"
     if unlike is not None:
-        every = unlike.where(_is_wrong)
-        hit = unlike.group(pair for pair in every if _has_hyphen(*pair)).count
-        about += f"; {hit} of {unlike.group(every).count} wrong slots have one"
-    yield from _fact(sum(groups, Group()), "hyphens", _side_of(sides), about)
+        wrong = unlike.where(_is_wrong)
+        hit = unlike.group(pair for pair in wrong if _has_hyphen(*pair)).count
+        about += f"; {hit} of {unlike.group(wrong).count} wrong slots have one"
+    yield from _fact(sum(groups.values(), Group()), "hyphens", _side_of(sides), about)
 
 
 def _side_of(sides: list[Occurrences]) -> str:
@@ -235,7 +231,7 @@ def _is_wrong(slot: str, ref: Texts, pred: Texts) -> bool:
 def _sets(written: Occurrences) -> Iterator[Fact]:
     """Values that are several: a list, or a text with signs between alternatives."""
     group = written.group(written.where(lambda slot, texts: len(texts) > 1))
-    yield from _fact_of(written, group, "sets", "several values in one")
+    return _fact_of(written, group, "sets", "several values in one")
 
 
 def _is_dontcare(slot: str, texts: Texts) -> bool:

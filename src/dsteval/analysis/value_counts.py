@@ -46,9 +46,6 @@ class Group:
     turns: set[int] = field(default_factory=set)
     examples: list[ValueExample] = field(default_factory=list)
 
-    def __bool__(self) -> bool:
-        return bool(self.slots)
-
     def __add__(self, other: Group) -> Group:
         return Group(self.slots + other.slots, self.turns | other.turns, self.examples + other.examples)
 
@@ -118,8 +115,9 @@ class Occurrences:
         for item in chosen:
             slots[canonical(item[0])] += self.counts[item]
         turns = {n for n, state in enumerate(self.states) if not chosen.isdisjoint(state)}
-        own = (self.example(item, texts_of(item), self.counts[item]) for item in chosen)
-        return Group(slots, turns, list(own if examples is None else examples))
+        if examples is None:
+            examples = (self.example(item, texts_of(item), self.counts[item]) for item in chosen)
+        return Group(slots, turns, list(examples))
 
     def example(self, item: Item, values: Iterable[str], count: int) -> ValueExample:
         """An example at the first place of an item."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
-from dsteval.errors import OptionError
+from dsteval.errors import require
 from dsteval.metrics import Metric, parse
 from dsteval.outcomes.table import Outcomes
 from dsteval.pipeline.evaluation import evaluate
@@ -58,9 +58,8 @@ def worst(
     Dialogues in which the metric is undefined are left out. Raises OptionError for a count below 1, and as
     ``evaluate`` does.
     """
-    if count < 1:
-        raise OptionError(where="--worst", expected="1 or more", found=str(count))
-    chosen = parse(metric) if isinstance(metric, str) else metric.checked()
+    require(count >= 1, "--worst", "1 or more", count)
+    chosen = parse(metric)
     options["ci"] = None
     result = evaluate(ref, pred, metrics=[chosen], protocol=protocol, name=name, **options)
     outcomes = result.outcomes
@@ -74,9 +73,7 @@ def worst(
 
 
 def _dialogue(outcomes: Outcomes, number: int, value: float) -> WorstDialogue:
-    start, end = (int(offset) for offset in outcomes.offsets[number : number + 2])
-    exact = outcomes.exact[start:end].tolist()
-    numbers = outcomes.turn[start:end].tolist()
-    wrong = int(outcomes.wrong[start:end].sum())
-    first = None if all(exact) else numbers[exact.index(False)]
-    return WorstDialogue(outcomes.dialogues[number], value, end - start, sum(exact), wrong, first)
+    turns = slice(*outcomes.offsets[number : number + 2])
+    exact, wrong = outcomes.exact[turns].tolist(), int(outcomes.wrong[turns].sum())
+    first = None if all(exact) else int(outcomes.turn[turns][exact.index(False)])
+    return WorstDialogue(outcomes.dialogues[number], value, len(exact), sum(exact), wrong, first)

@@ -18,8 +18,8 @@ __all__ = ["METRICS", "Counts", "Metric", "Parameter", "find", "names", "parse",
 
 
 def _bundled() -> dict[str, Metric]:
-    found = instances(sys.modules[__name__], Metric)
-    return {metric.name: metric for metric in found if metric == type(metric)()}
+    metrics = instances(sys.modules[__name__], Metric)
+    return {metric.name: metric for metric in metrics if metric == type(metric)()}
 
 
 METRICS: Registry[Metric] = Registry("metrics", _bundled)
@@ -46,18 +46,17 @@ def under(metric: Metric, protocol: Protocol) -> Metric:
     return metric.resolve(own.parameters.get(metric.name, {}))
 
 
-def parse(text: str) -> Metric:
-    """The metric that a text names: ``Name``, ``Name@number`` or ``Name(key=value,...)@number``.
+def parse(metric: str | Metric) -> Metric:
+    """The metric that a text names: ``Name``, ``Name@number`` or ``Name(key=value,...)@number``; or itself.
 
     >>> parse("FGA(variant=strict)@0.50")
     FGA(variant=strict)@0.5
 
     Raises MetricError for an unknown name, an unknown parameter or a number that is missing or not allowed.
     """
-    name, parameters, number = split(text)
-    metric = find(name)
-    if parameters:
-        metric = metric(**parameters)
-    if number is not None:
-        metric = metric @ number
+    if isinstance(metric, str):
+        name, parameters, number = split(metric)
+        metric = find(name)(**parameters)
+        if number is not None:
+            metric = metric @ number
     return metric.checked()

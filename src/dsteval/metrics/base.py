@@ -160,9 +160,9 @@ class Metric:
         return 100 if self.percent else 1
 
     @property
-    def count_key(self) -> tuple[object, ...]:
-        """Metrics with one key share their counts: all lambdas of FGA read one histogram."""
-        return (self.name, self.given)
+    def count_text(self) -> str:
+        """The text under which its counts are kept, and shared: all lambdas of FGA read one histogram."""
+        return str(replace(self, number=None))
 
     def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Why the metric cannot be had from these outcomes, or None."""
@@ -236,9 +236,9 @@ class AveragedMetric(RatioMetric):
         return sums[..., 1], sums[..., 0]
 
     @property
-    def count_key(self) -> tuple[object, ...]:
+    def count_text(self) -> str:
         """As for any metric; a dialogue's own score also depends on the number."""
-        return (self.name, self.given, self.number if self.get("average") == "dialogue" else None)
+        return str(self) if self.get("average") == "dialogue" else super().count_text
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Additive columns per dialogue [D, columns]."""

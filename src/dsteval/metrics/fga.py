@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dsteval.metrics.base import AVERAGE, WRONG_UNIT, AveragedMetric, Parameter
+from dsteval.metrics.base import AVERAGE, AveragedMetric, Parameter
 from dsteval.metrics.counting import Counts, in_order
 from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, Array, Outcomes
 
@@ -28,7 +28,16 @@ class VariantMetric(AveragedMetric):
 
     def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Right/wrong marks tell which slots are wrong, not what changed: only ``trippy`` reads them."""
-        return why_not_variant(self.get("variant"), outcomes)
+        if reason := super().unavailable_reason(outcomes):
+            return reason
+        if not outcomes.has_dialogues:
+            return "the data is single instances: without dialogues no error is inherited"
+        variant = self.get("variant")
+        if variant != "trippy" and not outcomes.has_values:
+            return f"right/wrong marks do not tell variant {variant}; only variant trippy reads them"
+        if outcomes.graded:
+            return "the rule gives scores between right and wrong, so that no turn is plainly wrong"
+        return None
 
 
 class _FGA(VariantMetric):
@@ -79,19 +88,6 @@ class _FGA(VariantMetric):
         return in_order(sums[..., 1:] * weight[: sums.shape[-1] - 1]), sums[..., 0]
 
 
-def why_not_variant(variant: str, outcomes: Outcomes) -> str | None:
-    """Why a variant cannot be told from these outcomes, or None."""
-    if outcomes.unit != "turn":
-        return WRONG_UNIT[outcomes.unit]
-    if not outcomes.has_dialogues:
-        return "the data is single instances: without dialogues no error is inherited"
-    if variant != "trippy" and not outcomes.has_values:
-        return f"right/wrong marks do not tell variant {variant}; only variant trippy reads them"
-    if outcomes.graded:
-        return "the rule gives scores between right and wrong, so that no turn is plainly wrong"
-    return None
-
-
 def decay(distance: Array, number: float) -> Array:
     """1 - exp(-lambda x) for distances of 1 and more, exact at lambda 0 and inf.
 
@@ -119,20 +115,16 @@ def distances(outcomes: Outcomes, variant: str) -> Array:
 
 def _new_error(outcomes: Outcomes, variant: str) -> Array:
     """Whether a wrong turn would be type 1 under a variant [U]; meaningless where the turn is exact."""
-    first = outcomes.first
+    changed: Array = (outcomes.new_ref_right < outcomes.new_ref) | (outcomes.new_pred_right < outcomes.new_pred)
     if variant == "strict":
-        fresh: Array = (outcomes.flags & CARRIED) == 0
-        return fresh
+        return np.asarray((outcomes.flags & CARRIED) == 0)
     if variant == "trippy":
-        moved: Array = outcomes.pattern != np.roll(outcomes.pattern, 1)
-        return first | moved
-    changed = (outcomes.new_ref_right < outcomes.new_ref) | (outcomes.new_pred_right < outcomes.new_pred)
-    if variant == "paper":
-        return first | changed
-    if variant == "hidst":
-        guarded: Array = (outcomes.flags & PRED_IS_PREVIOUS_REF) != 0
-        return first | guarded | changed
-    return first | np.roll(outcomes.exact, 1) | changed
+        changed = outcomes.pattern != np.roll(outcomes.pattern, 1)
+    elif variant == "official":
+        changed |= np.roll(outcomes.exact, 1)
+    elif variant == "hidst":
+        changed |= (outcomes.flags & PRED_IS_PREVIOUS_REF) != 0
+    return outcomes.first | changed
 
 
 def _since(outcomes: Outcomes, exact: Array, type1: Array, from_zero: bool = False) -> Array:

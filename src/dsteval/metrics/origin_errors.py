@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dsteval.metrics.base import WRONG_UNIT, Parameter, RatioMetric
+from dsteval.metrics.base import Parameter, RatioMetric
 from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.lineage import KINDS, Lineage, lineage
 from dsteval.outcomes.lineage import unavailable_reason as lineage_unavailable
@@ -22,11 +22,9 @@ class ErrorMetric(RatioMetric):
 
     def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Right/wrong marks tell that a slot is wrong, not that it changed."""
-        if outcomes.unit != "turn":
-            return WRONG_UNIT[outcomes.unit]
-        if not outcomes.has_values:
+        if outcomes.unit == "turn" and not outcomes.has_values:
             return "right/wrong marks do not tell where one error of a slot ends and the next begins"
-        return lineage_unavailable(outcomes)
+        return super().unavailable_reason(outcomes) or lineage_unavailable(outcomes)
 
     def amount(self, errors: Lineage) -> Array:
         """What is added up, an integer for each error."""

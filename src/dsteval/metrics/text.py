@@ -19,11 +19,11 @@ def split(text: str) -> tuple[str, dict[str, str], float | None]:
     >>> split("FGA(variant=strict)@0.50")
     ('FGA', {'variant': 'strict'}, 0.5)
     """
-    found = _FORM.fullmatch(text.strip())
-    if not found:
+    match = _FORM.fullmatch(text.strip())
+    if not match:
         raise _malformed(text)
     parameters: dict[str, str] = {}
-    for part in filter(None, (found[2] or "").split(",")):
+    for part in filter(None, (match[2] or "").split(",")):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
             raise _malformed(text)
@@ -31,12 +31,10 @@ def split(text: str) -> tuple[str, dict[str, str], float | None]:
             raise MetricError(where=f"metric {text!r}", expected="each parameter once", found=f"{key!r} twice")
         parameters[key] = value
     try:
-        number = None if found[3] is None else float(found[3])
+        return match[1], parameters, None if match[3] is None else float(match[3])
     except ValueError:
-        raise MetricError(
-            where=f"metric {text!r}", expected="a number or inf after '@'", found=repr(found[3])
-        ) from None
-    return found[1], parameters, number
+        expected = "a number or inf after '@'"
+        raise MetricError(where=f"metric {text!r}", expected=expected, found=repr(match[3])) from None
 
 
 def _malformed(text: str) -> MetricError:

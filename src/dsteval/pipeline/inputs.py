@@ -110,9 +110,9 @@ def _kept(source: Source, side: Side, format: str | None, options: readers.Optio
     return dialogues
 
 
-def keep_dialogues(pred: Source, format: str | None, options: readers.Options) -> None:
-    """Read predictions into memory, for those who go through them more than once."""
-    _kept(pred, "pred", format, options)
+def keep_dialogues(pred: Source, format: str | None, options: readers.Options) -> list[Dialogue]:
+    """The predictions' dialogues, kept in memory for those who go through them more than once."""
+    return _kept(pred, "pred", format, options)
 
 
 def read_predictions(

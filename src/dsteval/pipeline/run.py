@@ -109,8 +109,7 @@ class Run:
         if isinstance(metrics, str):
             raise OptionError(where="metrics", expected="a list of metrics", found=repr(metrics))
         texts = self.protocol.metrics.default if metrics is None else metrics
-        parsed = [parse(metric) if isinstance(metric, str) else metric.checked() for metric in texts]
-        return {str(metric): under(metric, self.protocol) for metric in parsed}
+        return {str(metric): under(metric, self.protocol) for metric in map(parse, texts)}
 
     def slices(self, by: Sequence[str]) -> list[str]:
         """What to slice by, domains too where one has a lambda of its own."""

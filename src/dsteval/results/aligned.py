@@ -8,18 +8,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import AlignmentError, OptionError, first_few
+from dsteval.errors import AlignmentError, OptionError, first_few, require
 from dsteval.metrics import Counts, Metric, total
 from dsteval.outcomes.table import Array
 from dsteval.results.result import Result
-from dsteval.results.saved import recounted
+from dsteval.results.saved import check_equal, recounted
 from dsteval.stats.bootstrap import too_few
 from dsteval.stats.intervals import NO_INTERVALS, Intervals, in_drawing_order
 
+_TABLES = ("variants", "ontology", "schema")
 _REMEDIES = {
     "protocol": "Score both under one protocol, with --protocol and --set as they were.",
     "reference": "Score both against one file, with --ref.",
     "|S|": "Set it for both with --slots, or ask for metrics that do not count it.",
+    **dict.fromkeys(_TABLES, "Give both the same table."),
 }
 
 
@@ -67,7 +69,7 @@ def aligned_counts(
     OptionError for fewer than ``fewest`` results or two of one name, MetricError for a metric that one of the
     results did not count. Without ``references`` these may differ.
     """
-    _check_number(results, fewest)
+    require(len(results) >= fewest, "results", f"{fewest} or more", len(results))
     first = results[0]
     wanted = list(first.metrics) if metrics is None else metrics
     again = [recounted(result, wanted, NO_INTERVALS) for result in results]
@@ -75,28 +77,21 @@ def aligned_counts(
     moved: dict[int, Counts] = {}  # the draws are those of the results' own intervals, whichever comes first
     for result in again:
         moved |= in_drawing_order(result.counts.values(), result.dialogues)
-    counts: dict[str, list[Counts | None]] = {
-        text: [moved[id(result.counts[text])] if text in result.counts else None for result in again]
-        for text in again[0].metrics
-    }
+    # By the id of what a result counted; None has none.
+    counts = {text: [moved.get(id(result.counts.get(text))) for result in again] for text in again[0].metrics}
     names = tuple(result.name for result in results)
     return AlignedCounts(names, len(first.dialogues), sum(first.turns_per_dialogue), again[0].metrics, counts)
 
 
 def check_comparable(results: Sequence[Result], fewest: int = 2, *, references: bool = True) -> None:
     """Raise as ``aligned_counts`` does; without ``references`` these may differ."""
-    _check_number(results, fewest)
+    require(len(results) >= fewest, "results", f"{fewest} or more", len(results))
     twice = [name for name, times in Counter(result.name for result in results).items() if times > 1]
     if twice:
         raise OptionError(where="results", expected="a name for each", found=f"{twice[0]!r} twice")
     for result in results[1:]:
         check_alike(results[0], result, references)
     check_same_dialogues(results)
-
-
-def _check_number(results: Sequence[Result], fewest: int) -> None:
-    if len(results) < fewest:
-        raise OptionError(where="results", expected=f"{fewest} or more", found=str(len(results)))
 
 
 def turns_by_id(result: Result) -> dict[str, int]:
@@ -108,23 +103,19 @@ def check_same_dialogues(results: Sequence[Result]) -> None:
     """Raise AlignmentError for results on other dialogues, or other numbers of turns."""
     first, *others = map(turns_by_id, results)
     for result, turns in zip(results[1:], others, strict=True):
-        if turns == first:
-            continue
-        apart = sorted(first.keys() ^ turns.keys())
-        uneven = [
-            f"{key}: {first[key]} and {turns[key]}"
-            for key in sorted(first.keys() & turns)
-            if first[key] != turns[key]
-        ]
-        raise AlignmentError(
-            where=beside(results[0], result),
-            expected="the same dialogues and turns",
-            found=f"{len(apart)} that only one has ({first_few(apart)})"
-            if apart
-            else f"turns of {first_few(uneven)}",
-            extent=f"{len(first)} and {len(turns)} dialogues",
-            remedy="Score all of them on what they have in common.",
-        )
+        shared, apart = first.keys() & turns, first.keys() ^ turns.keys()
+        uneven = [f"{key}: {first[key]} and {turns[key]}" for key in sorted(shared) if first[key] != turns[key]]
+        found = f"turns of {first_few(uneven)}" if uneven else ""
+        if apart:
+            found = f"{len(apart)} that only one has ({first_few(sorted(apart))})"
+        if found:
+            raise AlignmentError(
+                where=beside(results[0], result),
+                expected="the same dialogues and turns",
+                found=found,
+                extent=f"{len(first)} and {len(turns)} dialogues",
+                remedy="Score all of them on what they have in common.",
+            )
 
 
 def beside(first: Result, other: Result) -> str:
@@ -137,19 +128,12 @@ def check_alike(first: Result, other: Result, references: bool = True) -> None:
 
     Without ``references`` these may differ.
     """
-    alike, another = _what_moves_numbers(first), _what_moves_numbers(other)
+    ours = _what_moves_numbers(first)
     if not references:
-        del alike["reference"]
+        del ours["reference"]
     if not any(metric.uses_n_slots for metric in first.metrics.values()):
-        del alike["|S|"]
-    for what, expected in alike.items():
-        if expected != another[what]:
-            raise AlignmentError(
-                where=beside(first, other),
-                expected=f"the same {what}, {expected}",
-                found=another[what],
-                remedy=_REMEDIES.get(what, "Give both the same table."),
-            )
+        del ours["|S|"]
+    check_equal(beside(first, other), ours, _what_moves_numbers(other), _REMEDIES)
 
 
 def _what_moves_numbers(result: Result) -> dict[str, str]:
@@ -157,6 +141,6 @@ def _what_moves_numbers(result: Result) -> dict[str, str]:
     return {
         "protocol": f"{result.protocol} ({result.protocol_hash})",
         "reference": f"{labels} of {labels.dialogues} dialogues" if labels.dialogues else "none",
-        **{table: parts.get(table, "none") for table in ("variants", "ontology", "schema")},
+        **{table: parts.get(table, "none") for table in _TABLES},
         "|S|": str(result.n_slots),
     }

@@ -61,6 +61,11 @@ class Partition:
             reduce(NoteCounts.__add__, notes) if len(notes) == len(parts) else None,
         )
 
+    def counts_of(self, metrics: Mapping[str, Metric]) -> dict[str, Counts]:
+        """What each metric counted, by its text; undefined ones are not there."""
+        keys = {text: metric.count_text for text, metric in metrics.items()}
+        return {text: self.counts[key] for text, key in keys.items() if key in self.counts}
+
     def rows(self, chosen: Sequence[int], coverage: Coverage) -> Partition:
         """Some of the dialogues, by their positions; arrays that were shared still are."""
         moved = {id(counts): counts[np.array(chosen, dtype=np.intp)] for counts in self.counts.values()}
@@ -85,15 +90,9 @@ def count(metrics: Iterable[Metric], outcomes: Outcomes) -> tuple[dict[str, Coun
     counts: dict[str, Counts] = {}
     unavailable: dict[str, str] = {}
     for metric in metrics:
-        reason, key = metric.unavailable_reason(outcomes), count_text(metric)
+        reason, key = metric.unavailable_reason(outcomes), metric.count_text
         if reason is not None:
             unavailable[str(metric)] = reason
         elif key not in counts:
             counts[key] = metric.count(outcomes)
     return counts, unavailable
-
-
-def count_text(metric: Metric) -> str:
-    """The text under which a metric's counts are kept: without its number, if any number counts the same."""
-    plain = replace(metric, number=None)
-    return str(plain if plain.count_key == metric.count_key else metric)

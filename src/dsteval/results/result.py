@@ -19,7 +19,7 @@ from dsteval.outcomes.table import Outcomes
 from dsteval.prepare.states import Change
 from dsteval.results import html
 from dsteval.results.numbers import interval, number
-from dsteval.results.partition import Partition, count_text
+from dsteval.results.partition import Partition
 from dsteval.stats.bootstrap import Interval
 from dsteval.stats.intervals import Intervals
 
@@ -112,8 +112,7 @@ class Result:
     @property
     def counts(self) -> dict[str, Counts]:
         """What each metric counted [dialogues, columns], by its text; undefined ones are not there."""
-        keys = {text: count_text(metric) for text, metric in self.metrics.items()}
-        return {text: self.partition.counts[key] for text, key in keys.items() if key in self.partition.counts}
+        return self.partition.counts_of(self.metrics)
 
     @property
     def dialogues(self) -> tuple[str, ...]:
@@ -178,7 +177,7 @@ class Result:
 
     def _per_dialogue(self) -> dict[str, Any]:
         """What is needed to count anew: each kind of counts once, rows without the zeros at their right."""
-        by_key = {count_text(self.metrics[text]): counts for text, counts in self.counts.items()}
+        by_key = {self.metrics[text].count_text: counts for text, counts in self.counts.items()}
         return {
             "dialogues": list(self.dialogues),
             "turns": list(self.turns_per_dialogue),
@@ -225,8 +224,7 @@ def scored(
     partition: Partition, metrics: Mapping[str, Metric], signature: Sequence[str], intervals: Intervals
 ) -> Iterator[Score]:
     """The score of each metric from what was counted: summed, divided, with its interval."""
-    keys = {text: count_text(metric) for text, metric in metrics.items()}
-    counts = {text: partition.counts[key] for text, key in keys.items() if key in partition.counts}
+    counts = partition.counts_of(metrics)
     found_intervals = intervals.of(((metrics[text], counts[text]) for text in counts), partition.dialogues)
     interval_of = dict(zip(counts, found_intervals, strict=True))
     for text, metric in metrics.items():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -15,12 +15,12 @@ from dsteval._version import __version__
 from dsteval.align.coverage import Coverage
 from dsteval.align.fingerprint import Fingerprint
 from dsteval.dialogue import canonical_id
-from dsteval.errors import AlignmentError, MetricError, OptionError, ProtocolError, ReadError, first_few
+from dsteval.errors import AlignmentError, MetricError, ProtocolError, ReadError, first_few, require
 from dsteval.metrics import Counts, Metric, parse, under
 from dsteval.protocols.model import load as load_protocol
 from dsteval.protocols.model import names as protocol_names
 from dsteval.readers import Source
-from dsteval.results.partition import Partition, count_text
+from dsteval.results.partition import Partition
 from dsteval.results.result import COLUMNS, SCHEMA, Result, Score, signed
 from dsteval.stats.intervals import Intervals
 
@@ -75,7 +75,7 @@ def load(source: str | Path | Source) -> list[Result]:
         raise ReadError(where=source.name, expected=f"schema {SCHEMA}", found=f"schema {document.schema}")
     if not document.systems:
         raise ReadError(where=source.name, expected="at least one system", found="none")
-    return [_result(one, source.name) for one in document.systems]
+    return [_result(system, source.name) for system in document.systems]
 
 
 def _result(system: _System, where: str) -> Result:
@@ -97,48 +97,32 @@ def _result(system: _System, where: str) -> Result:
             found=f"version {kept.columns}, in which others are kept of {first_few(changed or metrics)}",
             remedy="Score the predictions again.",
         )
-    fewest = {count_text(metric): metric.columns for metric in metrics.values()}
+    fewest = {metric.count_text: metric.columns for metric in metrics.values()}
     counts = {key: _rectangle(rows, fewest.get(key, 0)) for key, rows in kept.counts.items()}
     lengths = {len(kept.dialogues), len(kept.turns), *map(len, counts.values())}
     if len(lengths) != 1:
         found = f"{', '.join(map(str, sorted(lengths)))} rows"
         raise ReadError(where=place, expected="one row of counts a dialogue", found=found)
     _check_protocol(system.protocol, kept.settings, where)
-    uncounted = {text for text, metric in metrics.items() if count_text(metric) not in counts}
+    uncounted = [text for text, metric in metrics.items() if metric.count_text not in counts]
     reasons = {score.metric: score.why for score in system.scores}
-    lacking = [text for text in metrics if text in uncounted and not reasons.get(text)]
-    if lacking:
+    if lacking := [text for text in uncounted if not reasons.get(text)]:
         raise ReadError(where=where, expected="the counts of each metric", found=f"none of {first_few(lacking)}")
     signature = tuple(system.scores[0].signature.split("|")[1:]) if system.scores else ()
-    return Result(
-        system.name,
-        system.source,
-        system.protocol,
-        kept.settings,
-        Partition(
-            tuple(kept.dialogues),
-            tuple(kept.turns),
-            counts,
-            {str(metrics[text]): reasons[text] for text in uncounted},
-            Coverage(**system.coverage),
-            Fingerprint.of(*kept.reference),
-        ),
-        metrics,
-        kept.slots,
-        signature,
-        Intervals.signed(signature),
-        tuple(system.notes),
-    )
+    unavailable = {str(metrics[text]): reasons[text] for text in uncounted}
+    coverage, fingerprint = Coverage(**system.coverage), Fingerprint.of(*kept.reference)
+    partition = Partition(tuple(kept.dialogues), tuple(kept.turns), counts, unavailable, coverage, fingerprint)
+    head = (system.name, system.source, system.protocol, kept.settings)
+    intervals, notes = Intervals.signed(signature), tuple(system.notes)
+    return Result(*head, partition, metrics, kept.slots, signature, intervals, notes)
 
 
 def _rectangle(rows: list[list[float]], fewest: int) -> Counts:
     """Rows of counts, short ones filled with zeros to the longest or the fewest columns; integers if all are."""
     width = max(fewest, *map(len, rows))
     whole = all(isinstance(value, int) for row in rows for value in row)
-    counts = np.zeros((len(rows), width), dtype=np.int64 if whole else float)
-    for number, row in enumerate(rows):
-        counts[number, : len(row)] = row
-    return counts
+    padded = [row + [0] * (width - len(row)) for row in rows]
+    return np.array(padded, dtype=np.int64 if whole else float).reshape(len(rows), width)
 
 
 def _check_protocol(label: str, settings: str, where: str) -> None:
@@ -164,21 +148,20 @@ def recounted(result: Result, metrics: Sequence[str | Metric] | None, intervals:
     counts, unavailable = result.partition.counts, result.partition.unavailable
     wanted: dict[str, Metric] = {}
     for asked in result.metrics if metrics is None else metrics:
-        metric = parse(asked) if isinstance(asked, str) else asked.checked()
+        metric = parse(asked)
         text = str(metric)
         wanted[text] = metric = result.metrics.get(text) or _resolved(result, metric).with_slots(result.n_slots)
-        if count_text(metric) not in counts and str(metric) not in unavailable:
+        if metric.count_text not in counts and str(metric) not in unavailable:
             raise MetricError(
                 where=f"{result.name}, metric {text!r}",
                 expected=f"counts that the saved result keeps ({', '.join(counts)})",
                 found="none",
                 remedy="Score the predictions again with that metric.",
             )
-    signature = (piece for piece in result.signature if piece.split(":")[0] not in ("ci", "seed", "level"))
-    *settings, version = signature
-    return replace(
-        result, metrics=wanted, intervals=intervals, signature=(*settings, *intervals.signature(), version)
-    )
+    kept = (piece for piece in result.signature if not piece.startswith(("ci:", "seed:", "level:")))
+    *settings, version = kept
+    signature = (*settings, *intervals.signature(), version)
+    return replace(result, metrics=wanted, intervals=intervals, signature=signature)
 
 
 def _resolved(result: Result, metric: Metric) -> Metric:
@@ -189,8 +172,8 @@ def _resolved(result: Result, metric: Metric) -> Metric:
     name = result.protocol.partition("@")[0]
     if name in protocol_names():
         return under(metric, load_protocol(name))
-    own = [known for known in result.metrics.values() if known.name == metric.name]
-    return metric.resolve(dict(own[0].given) if own else {})
+    given = {known.name: known.given for known in reversed(result.metrics.values())}
+    return metric.resolve(dict(given.get(metric.name, ())))
 
 
 def merge(results: Sequence[Result], name: str | None = None) -> Result:
@@ -199,12 +182,11 @@ def merge(results: Sequence[Result], name: str | None = None) -> Result:
     The parts were scored against one reference, or each against its own part of it. Raises OptionError without
     parts, AlignmentError where a dialogue stands in two parts, or protocols, slots or metrics differ.
     """
-    if not results:
-        raise OptionError(where="merge", expected="at least one result", found="none")
+    require(results, "merge", "at least one result", "none")
     first = results[0]
-    for one in results[1:]:
-        _check_alike(first, one)
-    names = [dialogue for one in results for dialogue in one.dialogues]
+    for other in results[1:]:
+        check_equal(f"{other.source} beside {first.source}", _rule(first), _rule(other), {})
+    names = [dialogue for part in results for dialogue in part.dialogues]
     twice = [dialogue for dialogue, count in Counter(map(canonical_id, names)).items() if count > 1]
     if twice:
         raise AlignmentError(
@@ -215,35 +197,33 @@ def merge(results: Sequence[Result], name: str | None = None) -> Result:
     partition = Partition.sum([part.partition for part in results])
     coverage = partition.coverage
     turns = f"{coverage.scored_turns}/{coverage.ref_turns}"
-    return replace(
-        first,
-        name=name or first.name,
-        source=", ".join(dict.fromkeys(part.source for part in results)),
-        partition=partition,
-        signature=signed(first.signature, turns=turns, ref=partition.reference_hash),
-        notes=tuple(_notes(results)),
-        slices=(),
-        changes=None,
-        errors=None,
-        outcomes=None,
-    )
+    source = ", ".join(dict.fromkeys(part.source for part in results))
+    head = (name or first.name, source, first.protocol, first.protocol_hash)
+    signature = signed(first.signature, turns=turns, ref=partition.reference_hash)
+    notes = tuple(_notes(results))
+    return Result(*head, partition, first.metrics, first.n_slots, signature, first.intervals, notes)
 
 
 def _notes(parts: Sequence[Result]) -> Iterator[str]:
     """The notes of all parts; one that holds for some of them says for which."""
     for note in dict.fromkeys(note for part in parts for note in part.notes):
-        sources = dict.fromkeys(part.source for part in parts if note in part.notes)
-        everywhere = all(note in part.notes for part in parts)
-        yield note if everywhere else f"{', '.join(sources)}: {note}"
+        having = [part.source for part in parts if note in part.notes]
+        yield note if len(having) == len(parts) else f"{', '.join(dict.fromkeys(having))}: {note}"
 
 
-def _check_alike(first: Result, other: Result) -> None:
-    for what, ours, theirs in (
-        ("protocol", f"{first.protocol} ({first.protocol_hash})", f"{other.protocol} ({other.protocol_hash})"),
-        ("|S|", str(first.n_slots), str(other.n_slots)),
-        ("metrics", ", ".join(first.counts), ", ".join(other.counts)),
-    ):
-        if ours != theirs:
+_Facts: TypeAlias = Mapping[str, str]
+
+
+def _rule(result: Result) -> _Facts:
+    """What parts of one result have in common."""
+    protocol = f"{result.protocol} ({result.protocol_hash})"
+    return {"protocol": protocol, "|S|": str(result.n_slots), "metrics": ", ".join(result.counts)}
+
+
+def check_equal(where: str, ours: _Facts, theirs: _Facts, remedies: _Facts) -> None:
+    """Raise AlignmentError for the first of our facts, by what they are about, that is another of theirs."""
+    for what, expected in ours.items():
+        if (found := theirs[what]) != expected:
             raise AlignmentError(
-                where=f"{other.source} beside {first.source}", expected=f"the same {what}, {ours}", found=theirs
+                where=where, expected=f"the same {what}, {expected}", found=found, remedy=remedies.get(what, "")
             )
