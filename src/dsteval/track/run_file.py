@@ -39,7 +39,7 @@ def header(material: Material, tracker: Loaded, nested: bool) -> dict[str, Any]:
     }
 
 
-def encoded(dialogue: Dialogue, states: States | None, nested: bool = False, forced: bool = False) -> bytes:
+def encoded(dialogue: Dialogue, states: States | None = None, nested: bool = False, forced: bool = False) -> bytes:
     """The lines of a dialogue with its predicted states; without, where the tracker failed.
 
     ``forced`` marks each line: its prediction comes from the reference's state of the turn before.
@@ -75,11 +75,10 @@ def sidecar(out: Path) -> Path:
     return out.with_name(f"{out.name}.run.json")
 
 
-def _append(file: IO[bytes], text: bytes) -> None:
-    """Write a dialogue, so that it is on the disk when this returns."""
-    view = memoryview(text)
-    while view:
-        view = view[file.write(view) :]
+def _write(file: IO[bytes], text: bytes) -> None:
+    """Write a text, so that it is on the disk when this returns."""
+    file.write(text)
+    file.flush()
     os.fsync(file.fileno())
 
 
@@ -104,14 +103,12 @@ def opened(
                 out.unlink(missing_ok=True)
                 beside.truncate(0)
                 text = msgspec.json.encode(run, enc_hook=str)
-                beside.write(msgspec.json.format(text, indent=2) + b"\n")
-                beside.flush()
-                os.fsync(beside.fileno())
+                _write(beside, msgspec.json.format(text, indent=2) + b"\n")
             else:
                 _check_same(out, beside.read(), run)
             done = _taken_up(out, material)
-            with out.open("ab", buffering=0) as file:
-                yield done, partial(_append, file)
+            with out.open("ab") as file:
+                yield done, partial(_write, file)
     except OSError as error:
         found = error.strerror or str(error)
         raise OptionError(where=f"--out {out}", expected="a file that can be written", found=found) from None
@@ -165,9 +162,7 @@ def _taken_up(out: Path, material: Material) -> set[str]:
     text = b"".join(line + b"\n" for line in kept)
     if text != data:
         with replacing(out) as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+            _write(file, text)
     return done
 
 

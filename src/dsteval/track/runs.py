@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,21 +83,21 @@ def run(
                 progress(completed=turns + more, dialogues=came.before + came.tracked, failures=len(came.failures))
 
         tick(0)
-        tracking = _Tracking(tracker, timeout, slots, tick)
+        failed: list[Dialogue] = []
         try:
             for dialogue in material.dialogues:
                 if dialogue.id in done:
                     continue
-                tracked = tracking.dialogue(dialogue)
-                if isinstance(tracked, Failure):
-                    came.failures.append(tracked)
+                states: list[dict[str, Any]] = []
+                if failure := _tracked(dialogue, tracker, timeout, slots, states, tick):
+                    came.failures.append(failure)
+                    failed.append(dialogue)
                 else:
-                    append(encoded(dialogue, tracked, nested, tracker.forced))
+                    append(encoded(dialogue, states, nested, tracker.forced))
                     came.tracked += 1
                 turns += len(dialogue.turns)
                 tick(0)
-            failed = {failure.dialogue for failure in came.failures}
-            append(b"".join(encoded(dialogue, None) for dialogue in material.dialogues if dialogue.id in failed))
+            append(b"".join(map(encoded, failed)))
         except KeyboardInterrupt:
             came.interrupted = True
     return came
@@ -139,79 +139,76 @@ _State = dict[str, tuple[str, Value]]
 """A state by canonical slots: the slot as the tracker spells it, and the value."""
 
 
-@dataclass
-class _Tracking:
-    """Calls the tracker for dialogue after dialogue, and takes its states.
+def _tracked(
+    dialogue: Dialogue,
+    tracker: Loaded,
+    timeout: float | None,
+    slots: Collection[str] | None,
+    states: list[dict[str, Any]],
+    tick: Callable[[int], None],
+) -> Failure | None:
+    """Append the state of each turn, flat, to ``states``; or return how the tracker failed.
 
     ``slots`` are the canonical names of those that there are, ``tick`` is told of each turn.
     """
-
-    tracker: Loaded
-    timeout: float | None
-    slots: Collection[str] | None
-    tick: Callable[[int], None]
-
-    def dialogue(self, dialogue: Dialogue) -> list[dict[str, Any]] | Failure:
-        """The state of each turn, flat; or how it failed."""
-        states: list[dict[str, Any]] = []
-        try:
-            self._track(dialogue, states)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            # A tracker's exit, a cancelled task or a generator that was closed is its own affair: the run goes on.
-            text = _tried(_one_line, error) or type(error).__name__
-            return Failure(dialogue.id, dialogue.turns[len(states)].number, text, _tried(_traceback, error))
-        return states
-
-    def _track(self, dialogue: Dialogue, states: list[dict[str, Any]]) -> None:
-        """Append the state of each turn."""
-        with _limited(self.timeout):
-            update = self.tracker.start(dialogue.id)
-        said = [(turn.system or "", turn.user or "") for turn in dialogue.turns]
-        references = [{}, *reference_states(dialogue)] if self.tracker.forced else []
-        state: _State = {}
+    said = [(turn.system or "", turn.user or "") for turn in dialogue.turns]
+    state: _State = {}
+    try:
+        with _limited(timeout):
+            update = tracker.start(dialogue.id)
+        references = [{}, *reference_states(dialogue)] if tracker.forced else []
         for number, utterances in enumerate(said):
-            given: dict[str, Any] = {"history": said[:number]} if "history" in self.tracker.needs else {}
-            if "own-state" in self.tracker.needs:
+            given: dict[str, Any] = {"history": said[:number]} if "history" in tracker.needs else {}
+            if "own-state" in tracker.needs:
                 given["state"] = _flat(state)
-            elif self.tracker.forced:
+            elif tracker.forced:
                 given["state"] = references[number]
-            with _limited(self.timeout):
+            with _limited(timeout):
                 returned = update(*utterances, **given)
-            state = self._taken(returned, state)
+            state = _taken(returned, state, slots)
             states.append(_flat(state))
-            self.tick(len(states))
+            tick(len(states))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # A tracker's exit, a cancelled task or a generator that was closed is its own affair: the run goes on.
+        text = _tried(_one_line, error) or type(error).__name__
+        trace = _tried(traceback.format_exception, error)
+        return Failure(dialogue.id, dialogue.turns[len(states)].number, text, trace)
+    return None
 
-    def _taken(self, returned: Any, before: _State) -> _State:
-        """What the tracker returned, as a whole flat state. Raises DstevalError for what is none."""
-        if not isinstance(returned, Mapping):
-            expected = "a dictionary of slots and values, or an Update"
-            kind = f"{shown(returned)}, of type {type(returned).__name__}"
-            found = "nothing (None)" if returned is None else kind
-            raise DstevalError(where="returned", expected=expected, found=found)
-        flattener = Flattener("")
-        items = flattener.items(returned, "", 0)
-        if problem := flattener.problems.first:
-            _, word, slot = problem["where"].rpartition("slot ")
-            raise DstevalError(**{**problem, "where": word + slot if word else "returned"})
-        changes: _State = {}
-        for slot, value in items:
-            key = canonical(slot)
-            if self.slots is not None and key not in self.slots:
-                raise _unknown_slot(slot, self.slots)
-            if key in changes and changes[key][1] != value:
-                found = f"{changes[key][1]!r} and {value!r}"
-                raise DstevalError(where=f"slot {slot!r}", expected="one value", found=found)
-            changes[key] = slot, value
-            # Half a character, as a tokeniser may leave it, could not be written.
-            "".join((slot, *(value if isinstance(value, tuple) else (value or "",)))).encode()
-        is_update = isinstance(returned, Update)
-        state = {slot: item for slot, item in before.items() if slot not in changes} if is_update else {}
-        for key, (slot, value) in changes.items():
-            if not (is_deletion(value) if is_update else value is None) and value != ():
-                state[key] = slot, value
-        return state
+
+def _taken(returned: Any, before: _State, slots: Collection[str] | None) -> _State:
+    """What the tracker returned, as a whole flat state. Raises DstevalError for what is none."""
+    if not isinstance(returned, Mapping):
+        kind = f"{shown(returned)}, of type {type(returned).__name__}"
+        raise DstevalError(
+            where="returned",
+            expected="a dictionary of slots and values, or an Update",
+            found="nothing (None)" if returned is None else kind,
+        )
+    flattener = Flattener("")
+    items = flattener.items(returned, "", 0)
+    if problem := flattener.problems.first:
+        _, word, slot = problem["where"].rpartition("slot ")
+        raise DstevalError(**{**problem, "where": word + slot if word else "returned"})
+    changes: _State = {}
+    for slot, value in items:
+        key = canonical(slot)
+        if slots is not None and key not in slots:
+            raise _unknown_slot(slot, slots)
+        if changes.setdefault(key, (slot, value))[1] != value:
+            found = f"{changes[key][1]!r} and {value!r}"
+            raise DstevalError(where=f"slot {slot!r}", expected="one value", found=found)
+        changes[key] = slot, value
+        # Half a character, as a tokeniser may leave it, could not be written.
+        "".join((slot, *(value if isinstance(value, tuple) else (value or "",)))).encode()
+    is_update = isinstance(returned, Update)
+    state = {slot: item for slot, item in before.items() if slot not in changes} if is_update else {}
+    for key, (slot, value) in changes.items():
+        if not (is_deletion(value) if is_update else value is None) and value != ():
+            state[key] = slot, value
+    return state
 
 
 def _flat(state: _State) -> dict[str, Any]:
@@ -237,14 +234,10 @@ def _one_line(error: BaseException) -> str:
     return str(error) if isinstance(error, _TimeUp) else in_one_line(error)
 
 
-def _traceback(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error))
-
-
-def _tried(text: Callable[[BaseException], str], error: BaseException) -> str:
+def _tried(text: Callable[[BaseException], Iterable[str]], error: BaseException) -> str:
     """What is said of an error; nothing where its own methods, which are the tracker's code too, fail."""
     try:
-        return text(error)
+        return "".join(text(error))
     except KeyboardInterrupt:
         raise
     except BaseException:
