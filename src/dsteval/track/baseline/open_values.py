@@ -96,7 +96,7 @@ def answers(scene: Scene) -> None:
         and said.casefold() not in _COMMON
         and not says("no_answer", re.IGNORECASE).search(said)
     ):
-        scene.put(asked[0], said)
+        scene.new[asked[0].name] = said
 
 
 def dates(scene: Scene) -> None:
@@ -122,18 +122,18 @@ def spoken_times(scene: Scene) -> None:
     if not slots:
         return
     if match := _TIME.search(scene.said.raw):
-        scene.put((asked or slots)[0], match.group().strip())
+        scene.new[(asked or slots)[0].name] = match.group().strip()
     elif slots[0].name in scene.state and "offers" in scene.on and _agrees(scene):
         offered = _TIME.search(scene.heard.raw)
         if offered and says("offers", re.IGNORECASE).search(scene.heard.raw):
-            scene.put(slots[0], offered.group())
+            scene.new[slots[0].name] = offered.group()
 
 
 def amounts(scene: Scene) -> None:
     """Take an amount of money."""
     for slot in _open(scene, "open", "number")[0]:
         if "amount" in slot.words and (match := _MONEY.search(scene.said.raw)):
-            scene.put(slot, match.group())
+            scene.new[slot.name] = match.group()
 
 
 def accept_names(scene: Scene) -> None:
@@ -142,13 +142,13 @@ def accept_names(scene: Scene) -> None:
     name = next((slot for slot in slots if "recipient" not in slot.words), None)
     if name is None:
         return
-    shown = [phrase for _, phrase in _candidates(scene.heard.raw) if len(phrase) > 3]
     said = scene.said.raw.casefold()
-    repeated = [phrase for phrase in shown if phrase.casefold() in said]
+    shown = [phrase for _, phrase in _candidates(scene.heard.raw)]
+    repeated = [phrase for phrase in shown if len(phrase) > 3 and phrase.casefold() in said]
     if repeated and not {*repeated} & {*scene.state.values()}:
-        scene.put(name, max(repeated, key=len))
+        scene.new[name.name] = max(repeated, key=len)
     elif _agrees(scene) and name.name not in scene.new and (offered := _offered(scene, name)):
-        scene.put(name, offered)
+        scene.new[name.name] = offered
 
 
 def _offered(scene: Scene, name: Slot) -> str:

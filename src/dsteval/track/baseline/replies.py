@@ -55,7 +55,7 @@ def _no_matter(scene: Scene, slot: Slot) -> None:
     # Whoever gives one time leaves the other open; that is no wish.
     times = [other for other in scene.lexicon.of[slot.domain] if other.kind == "time" and scene.value_of(other)]
     if not (slot.kind == "time" and times) and slot.kind != "date" and slot.role not in _COUNTED:
-        scene.put(slot, DONTCARE)
+        scene.new[slot.name] = DONTCARE
 
 
 def answer(scene: Scene) -> None:
@@ -65,10 +65,10 @@ def answer(scene: Scene) -> None:
         if slot.name in scene.new:
             continue
         if slot.kind == "number" and bare:
-            scene.put(slot, number(bare["n"]))
+            scene.new[slot.name] = number(bare["n"])
             bare = None
         elif slot.kind == "flag" and len(scene.asked) == 1 and said:
-            scene.put(slot, slot.truth(not said["no"]))
+            scene.new[slot.name] = slot.truth(not said["no"])
 
 
 def _offers(scene: Scene, kind: str, key: Callable[[Slot], str]) -> list[tuple[str, Slot, bool]]:
@@ -92,7 +92,7 @@ def accept_names(scene: Scene) -> None:
         elsewhere = any(domain != slot.domain and not reference for _, domain, reference in scene.marks)
         known = slot.name in scene.new or normal(scene.value_of(slot)) == normal(value)
         if single and not elsewhere and not known and _takes(scene):
-            scene.put(slot, value)
+            scene.new[slot.name] = value
 
 
 def accept_values(scene: Scene) -> None:
@@ -100,7 +100,7 @@ def accept_values(scene: Scene) -> None:
     if scene.lexicon.opened and _takes(scene):
         for value, slot, single in _offers(scene, "choice", attrgetter("name")):
             if single and slot.domain == scene.before and not scene.value_of(slot):
-                scene.put(slot, value)
+                scene.new[slot.name] = value
 
 
 def drop(scene: Scene) -> None:

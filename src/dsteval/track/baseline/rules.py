@@ -44,7 +44,7 @@ def values(scene: Scene) -> None:
             continue
         for slot, value in readings:
             if slot.domain == domain:
-                scene.put(slot, value)
+                scene.new[slot.name] = value
                 if slot.kind == "name":
                     mention.used = True
                 break
@@ -74,16 +74,14 @@ def flags(scene: Scene) -> None:
         if scene.lexicon.opened and (slot.domain != scene.active or asks):
             continue
         refused = _REFUSED.search(scene.said.before(cue.start(), 40)) and "changes" in scene.on
-        scene.put(slot, slot.truth(not refused))
+        scene.new[slot.name] = slot.truth(not refused)
 
 
 def numbers(scene: Scene) -> None:
     """Set counted things: people, nights, stars."""
     text = scene.said.text
     for role, pattern in _COUNTS.items():
-        slots = scene.lexicon.roles[role]
-        if not slots:
-            continue
+        slots = [slot for slot in scene.lexicon.slots.values() if slot.role == role]
         matches = [*pattern.finditer(text)]
         if role == "people":
             matches = [*matches, *_GROUP.finditer(text)] or [*_FOR.finditer(text)]
@@ -98,13 +96,11 @@ def numbers(scene: Scene) -> None:
 
 
 def _count(scene: Scene, at: int, slots: list[Slot], said: str) -> None:
-    domain = scene.domain_at(at, slots)
-    if scene.lexicon.opened and domain != scene.active:
-        return
     value = number(said)
-    for slot in slots:
-        if slot.domain == domain and (slot.open or value in slot.values or not slot.values):
-            scene.put(slot, said if slot.open else slot.values.get(value, value))
+    for slot in _in_domain(scene, at, slots):
+        passed_over = scene.lexicon.opened and slot.domain != scene.active
+        if not passed_over and (slot.open or value in slot.values or not slot.values):
+            scene.new[slot.name] = said if slot.open else slot.values.get(value, value)
 
 
 def times(scene: Scene) -> None:
@@ -118,7 +114,7 @@ def times(scene: Scene) -> None:
             asked = [slot for slot in chosen if slot in scene.asked]
             chosen = asked or [slot for slot in chosen if slot.role in ("", "leave")]
         for slot in chosen[:1]:
-            scene.put(slot, time)
+            scene.new[slot.name] = time
 
 
 def _in_domain(scene: Scene, start: int, slots: list[Slot]) -> list[Slot]:
@@ -141,4 +137,4 @@ def days(scene: Scene) -> None:
         day = process.extractOne(match.group().removesuffix("s"), _DAYS, scorer=fuzz.ratio, score_cutoff=80)
         if day and not scene.negated(match.start()):
             for slot in _in_domain(scene, match.start(), slots)[:1]:
-                scene.put(slot, day[0])
+                scene.new[slot.name] = day[0]

@@ -59,8 +59,7 @@ class Scene:
         self.before = memory.active
         self.new: dict[str, str] = {}
         self.asked: list[Slot] = []
-        self.mentions = [*self._find(self.said)]
-        self.shown = [*self._find(self.heard)]
+        self.mentions, self.shown = [*self._find(self.said)], [*self._find(self.heard)]
         self.marks = self._marks()
 
     @property
@@ -87,30 +86,23 @@ class Scene:
 
     def _marks(self) -> list[tuple[int, str, bool]]:
         names = [mention for mention in self.mentions if mention.kinds & {"name", "place"}]
-        inside = [(name.start, name.end) for name in names if " " in name.spelled]
-        marks = [mark for mark in self._announced() if not any(start <= mark[0] < end for start, end in inside)]
-        riding = self.active == "taxi" or bool(says("ride").search(self.said.text))
-        for mention in self.mentions:
-            named = mention in names
-            domains = {slot.domain for slot, _ in mention.readings if slot.kind != "place"}
-            fits = named or mention.kinds == {"choice"}
-            if fits and len(domains) == 1 and all(mark[0] != mention.start for mark in marks):
-                reference = self._refers(mention.start) or (named and riding)
-                marks.append((mention.start, domains.pop(), reference))
-        return sorted(marks)
-
-    def _announced(self) -> Iterator[tuple[int, str, bool]]:
+        inside = {at for name in names if " " in name.spelled for at in range(name.start, name.end)}
+        marks: dict[int, tuple[str, bool]] = {}
         for number, domain in domain_words_in(self.said.words, self.lexicon):
             start = self.said.starts[number]
-            yield start, domain, self.said.words[number] not in _VERBS and self._refers(start)
+            if start not in inside:
+                marks[start] = domain, self.said.words[number] not in _VERBS and self._refers(start)
+        riding = self.active == "taxi" or bool(says("ride").search(self.said.text))
+        for mention in self.mentions:
+            domains = {slot.domain for slot, _ in mention.readings if slot.kind != "place"}
+            if len(domains) == 1 and (mention in names or mention.kinds == {"choice"}):
+                reference = self._refers(mention.start) or (mention in names and riding)
+                marks.setdefault(mention.start, (domains.pop(), reference))
+        return sorted((start, domain, reference) for start, (domain, reference) in marks.items())
 
     def _refers(self, at: int) -> bool:
         before = self.said.text[max(0, at - 30) : at]
         return bool(_REFERRED.search(before) or _DIRECT.search(before))
-
-    def put(self, slot: Slot, value: str) -> None:
-        """Set a slot."""
-        self.new[slot.name] = value
 
     def negated(self, start: int) -> bool:
         """Whether words like "not" or "instead of" stand right before the place."""

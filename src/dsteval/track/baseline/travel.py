@@ -24,15 +24,15 @@ def places(scene: Scene) -> None:
         if not slots or mention.used:
             continue
         domain = scene.domain_at(mention.start, [slot for slot, _ in mention.readings])
-        here = {slot.role: (slot, value) for slot, value in slots if slot.domain == domain}
+        here = {slot.role: (slot.name, value) for slot, value in slots if slot.domain == domain}
         before = scene.said.before(mention.start, 32)
         role = "from" if _FROM.search(before) else "to" if _TO.search(before) else ""
         if not role:
             asked = [slot.role for slot in scene.asked if slot.domain == domain and slot.role in here]
-            missing = [end for end in ("to", "from") if end in here and here[end][0].name not in scene.state]
+            missing = [end for end in ("to", "from") if end in here and here[end][0] not in scene.state]
             role = (asked or missing or [""])[0]
         if role in here:
-            scene.put(*here[role])
+            scene.new |= [here[role]]
             mention.used = True
 
 
@@ -68,8 +68,8 @@ def _between(scene: Scene, ends: dict[str, Slot]) -> None:
     left = leaves and (domains.get(f"{leaves[1]} {leaves[2]}") or domains.get(leaves[1]))
     if left == end or (reaches and domains.get(reaches[1]) == start):
         start, end = end, start
-    scene.put(ends["from"], _named(scene, start))
-    scene.put(ends["to"], _named(scene, end))
+    scene.new[ends["from"].name] = _named(scene, start)
+    scene.new[ends["to"].name] = _named(scene, end)
 
 
 def _to_and_from(scene: Scene, ends: dict[str, Slot]) -> None:
@@ -93,7 +93,7 @@ def _in_time(scene: Scene) -> None:
     booked = next(filter(None, times), "")
     arrivals = [slot for slot in scene.lexicon.of[scene.active] if slot.role == "arrive"]
     if booked and arrivals and arrivals[0].name not in scene.state:
-        scene.put(arrivals[0], booked)
+        scene.new[arrivals[0].name] = booked
 
 
 def _copies(scene: Scene) -> None:
@@ -114,5 +114,5 @@ def _copy(scene: Scene, slot: Slot) -> None:
         for other in scene.lexicon.of[domain] if domain != scene.active else ():
             alike = other.kind == slot.kind and other.role == slot.role
             if alike and (slot.kind != "choice" or other.words == slot.words) and other.name in scene.state:
-                scene.put(slot, scene.state[other.name])
+                scene.new[slot.name] = scene.state[other.name]
                 return
