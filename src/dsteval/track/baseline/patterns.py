@@ -6,21 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-_TOKENS = re.compile(r"\d{1,2}:\d\d|[^\W\d_]+(?:\d\w*)?|\d+|[.?!,;]")
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-_NUMBERS = {word: str(value) for value, word in enumerate(_WORDS.split())}
-NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
-"""A small number, in digits or as a word."""
+from dsteval.track.baseline.vocabulary import WORDS, says
 
-_CLOCK = re.compile(
-    rf"\b(?:(?P<h>\d{{1,2}}):(?P<m>\d\d)(?: ?(?P<ap>am|pm|a m|p m|a . m|p . m))?"
-    rf"|(?P<half>half|quarter|\d\d? minutes) (?P<way>past|after|to|before|till) "
-    rf"(?P<hh>{NUMBER})(?: ?(?P<hap>am|pm|a m|p m))?"
-    rf"|(?P<o>{NUMBER})(?: o ?clock(?: in the (?P<part>morning|afternoon|evening))?)? (?P<oap>am|pm|a m|p m)"
-    rf"|(?P<c>{NUMBER}) o ?clock(?: (?:in the|at) (?P<cpart>morning|afternoon|evening|night))?"
-    rf"|(?P<noon>noon|midday|midnight)"
-    rf"|(?:at|by|after|before|around|for) (?P<four>(?:[01]\d|2[0-4])[0-5]\d)(?: ?hrs| hours)?)\b"
-)
+_TOKENS = re.compile(r"\d{1,2}:\d\d|[^\W\d_]+(?:\d\w*)?|\d+|[.?!,;]")
+_NUMBERS = {word: str(value) for value, word in enumerate(WORDS["numbers"].split())}
 
 
 @lru_cache(maxsize=20000)
@@ -62,7 +51,7 @@ def clock_times(text: str) -> Iterator[tuple[int, int, str]]:
     >>> [time for _, _, time in clock_times("by 5 pm or 17:30 or quarter to 7 pm or noon")]
     ['17:00', '17:30', '18:45', '12:00']
     """
-    for match in _CLOCK.finditer(text):
+    for match in says("clock").finditer(text):
         groups = match.groupdict()
         start = match.start("four") if groups["four"] else match.start()
         yield start, match.end(), _clock(groups)

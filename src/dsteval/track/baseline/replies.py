@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from operator import attrgetter
 
 from dsteval.track.baseline.lexicon import Slot
-from dsteval.track.baseline.patterns import NUMBER, normal, number
+from dsteval.track.baseline.patterns import normal, number
 from dsteval.track.baseline.scene import Scene, domain_words_in
-from dsteval.track.baseline.vocabulary import phrases_of, says
+from dsteval.track.baseline.vocabulary import says
 
 DONTCARE = "dontcare"
-_NONE = re.compile(
-    r"^(?:no(?: i)? ?(?:,|\.|but|dont|do not|i dont|i do not|$)|not really|nope|i (?:dont|do not) [.])"
-)
-_BARE = re.compile(rf"^(?:{phrases_of('bare')} )*(?P<n>{NUMBER})(?: please| only| thanks?)?(?: [.,!?]| and\b|$)")
-_YES_OR_NO = re.compile(r"(?:yes|yeah|sure|(?P<no>no|nope))\b")
 _COUNTED = frozenset({"people", "stay"})
 
 
@@ -45,7 +39,11 @@ def any_value(scene: Scene) -> None:
         asked = [slot for slot in scene.asked if slot.kind != "name" and not scene.value_of(slot)]
         for slot in named[:2] or asked[:1]:
             _no_matter(scene, slot)
-    if not scene.new and _NONE.search(scene.said.text) and says("preference").search(scene.heard.text):
+    if (
+        not scene.new
+        and says("wants_none").search(scene.said.text)
+        and says("preference").search(scene.heard.text)
+    ):
         for slot in scene.asked[:1]:
             if slot.kind in ("choice", "flag") and slot.name not in scene.state:
                 _no_matter(scene, slot)
@@ -60,7 +58,7 @@ def _no_matter(scene: Scene, slot: Slot) -> None:
 
 def answer(scene: Scene) -> None:
     """Take a bare number, "yes" or "no" as the answer to what the system asked."""
-    bare, said = _BARE.match(scene.said.text), _YES_OR_NO.match(scene.said.text)
+    bare, said = says("bare_number").match(scene.said.text), says("yes_or_no").match(scene.said.text)
     for slot in scene.asked:
         if slot.name in scene.new:
             continue

@@ -7,30 +7,16 @@ import re
 from rapidfuzz import fuzz, process
 
 from dsteval.track.baseline.lexicon import Slot
-from dsteval.track.baseline.patterns import NUMBER, clock_times, number
+from dsteval.track.baseline.patterns import clock_times, number
 from dsteval.track.baseline.scene import Mention, Scene
 from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of, says
 
-_SINGLE = re.compile(r"\b(?:night|day|ticket|seat)$")
 _MORE = r"(?:more |other |full |total |additional |checked |different |consecutive )?"
 _COUNTS = {
-    role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{any_of(units)}")
+    role: re.compile(rf"\b(?P<n>{phrases_of('number')}|an?|single) {_MORE}{any_of(units)}")
     for role, units in WORDS["units"].items()
 }
-_GROUP = re.compile(
-    rf"{phrases_of('group')} (?:a total of |just |only |about )?(?P<n>{NUMBER})\b"
-    r"(?! ?(?:nights?|days?|stars?|am|pm|:|o ?clock|a m|p m|or|of them|rooms?|minutes|hours))"
-)
-_FOR = re.compile(rf"\bfor (?P<n>{NUMBER})(?: please)?(?= (?:[.,!?]|on|at|and|from|starting|with|in|leaving)|$)")
-_RATED = re.compile(
-    rf"\b(?:stars?|rating|rated|star rating)(?: (?:of|is|at|should be|as|an?|with))* (?P<n>{NUMBER})\b"
-)
-_LEAVE_BY = re.compile(r"\b(?:leav\w*|depart\w*) (?:(?!arriv|and |get |be )\w+ ){0,4}(?:by|before) $")
-_DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_LIKE_A_DAY = re.compile(r"\b\w{2,7}days?\b")
-_REFUSED = re.compile(r"\b(?:dont need|not need|no need|doesnt need|without|no|doesnt have to|dont want)\b[^,]*$")
-_TYPE = re.compile(r"\b(?:type|be an?|kind)\b|guest ?house")
 
 
 def values(scene: Scene) -> None:
@@ -60,7 +46,9 @@ def _fits(scene: Scene, mention: Mention, slot: Slot) -> bool:
     other = scene.state.get(slot.name, mention.spelled) != mention.spelled
     if other and "changes" in scene.on and re.search(r"\ban?(?: \w+){0,3} $", before):
         return True
-    return slot in scene.asked or bool(_TYPE.search(f"{before}|{scene.said.after(mention.end, 20)}"))
+    return slot in scene.asked or bool(
+        says("type_of_thing").search(f"{before}|{scene.said.after(mention.end, 20)}")
+    )
 
 
 def flags(scene: Scene) -> None:
@@ -73,7 +61,7 @@ def flags(scene: Scene) -> None:
         asks = "?" in sentence and says("question").search(sentence)  # rather than wishes
         if scene.lexicon.opened and (slot.domain != scene.active or asks):
             continue
-        refused = _REFUSED.search(scene.said.before(cue.start(), 40)) and "changes" in scene.on
+        refused = says("declined").search(scene.said.before(cue.start(), 40)) and "changes" in scene.on
         scene.new[slot.name] = slot.truth(not refused)
 
 
@@ -84,12 +72,12 @@ def numbers(scene: Scene) -> None:
         slots = [slot for slot in scene.lexicon.slots.values() if slot.role == role]
         matches = [*pattern.finditer(text)]
         if role == "people":
-            matches = [*matches, *_GROUP.finditer(text)] or [*_FOR.finditer(text)]
+            matches = [*matches, *says("group_of").finditer(text)] or [*says("for_people").finditer(text)]
         elif role == "stars":
-            matches += _RATED.finditer(text)
+            matches += says("rated").finditer(text)
         for match in matches:
             single = match["n"] in ("a", "an", "single")
-            if (not single or _SINGLE.search(match.group())) and not scene.negated(match.start()):
+            if (not single or says("one_thing").search(match.group())) and not scene.negated(match.start()):
                 _count(scene, match.start(), slots, "one" if single else match["n"])
         if role == "people" and not matches and (alone := says("alone").search(text)):
             _count(scene, alone.start(), slots, "one")
@@ -123,7 +111,7 @@ def _in_domain(scene: Scene, start: int, slots: list[Slot]) -> list[Slot]:
 
 
 def _time_role(before: str) -> str:
-    if _LEAVE_BY.search(before):
+    if says("leave_by").search(before):
         return "leave"
     leave, arrive = (max([m.end() for m in says(role).finditer(before)] or [-1]) for role in ("leave", "arrive"))
     return "" if leave == arrive else "leave" if leave > arrive else "arrive"
@@ -132,7 +120,7 @@ def _time_role(before: str) -> str:
 def days(scene: Scene) -> None:
     """Set days of the week."""
     slots = [slot for slot in scene.lexicon.kinds["date"] if not slot.open]
-    pattern = _LIKE_A_DAY if "spelling" in scene.on else _DAY
+    pattern = says("like_a_weekday") if "spelling" in scene.on else says("weekday")
     for match in pattern.finditer(scene.said.text) if slots else ():
         day = process.extractOne(match.group().removesuffix("s"), _DAYS, scorer=fuzz.ratio, score_cutoff=80)
         if day and not scene.negated(match.start()):

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dsteval.track.baseline.lexicon import Lexicon, Slot
 from dsteval.track.baseline.patterns import Said, stem
-from dsteval.track.baseline.vocabulary import phrases_of, says
+from dsteval.track.baseline.vocabulary import says
 
-_REFERRED = re.compile(phrases_of("referred") + " (?:(?:the|my|this|that|our|both|said|same) )+$")
-_DIRECT = re.compile(r"\b(?:from|to|between|leaving|leave|as|near|and|departing) $")
-_NEGATED = re.compile(phrases_of("negated") + "(?: (?:an?|the|in|any|in the|be))* $")
-_STREET = re.compile(" " + phrases_of("street"))
-_PLACE = re.compile(r" (?:to|that|is)\b")
 _VERBS = frozenset({"eat", "dine", "stay", "eating", "dining", "fly", "watch", "listen", "pay", "swim"})
 
 
@@ -102,11 +96,11 @@ class Scene:
 
     def _refers(self, at: int) -> bool:
         before = self.said.text[max(0, at - 30) : at]
-        return bool(_REFERRED.search(before) or _DIRECT.search(before))
+        return bool(says("reference").search(before) or says("direct").search(before))
 
     def negated(self, start: int) -> bool:
         """Whether words like "not" or "instead of" stand right before the place."""
-        return "changes" in self.on and bool(_NEGATED.search(self.said.text[max(0, start - 40) : start]))
+        return "changes" in self.on and bool(says("negation").search(self.said.text[max(0, start - 40) : start]))
 
     def domain_at(self, at: int, slots: list[Slot]) -> str:
         """Which domain, of those that the slots have, something at this place belongs to."""
@@ -144,5 +138,5 @@ def domain_words_in(words: list[str], lexicon: Lexicon) -> Iterator[tuple[int, s
 def _is_part(text: str, mention: Mention) -> bool:
     """Whether a name is only part of an address, or of "the place to stay"."""
     after = text[mention.end :]
-    part = _STREET.match(after) or (mention.spelled == "the place" and _PLACE.match(after))
+    part = says("in_street").match(after) or (mention.spelled == "the place" and says("place_that").match(after))
     return mention.kinds <= {"name", "place"} and bool(part)
