@@ -239,10 +239,9 @@ def _forms(spelled: str) -> Iterable[str]:
     bare = spelled.removeprefix("the ")
     if bare not in _GENERAL:
         yield bare
-    for pair in WORDS["spelled_two_ways"]:
-        for written, other in (pair, pair[::-1]):
-            if written in bare:
-                yield bare.replace(written, other)
+    for written, other in WORDS["spelled_two_ways"]:
+        if written in bare:
+            yield bare.replace(written, other)
 
 
 def _shorten(slot: Slot) -> None:

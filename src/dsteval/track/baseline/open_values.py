@@ -67,11 +67,7 @@ def answers(scene: Scene) -> None:
     if not asked or any(slot.name in scene.new for slot in asked):
         return
     said = says("tail").sub("", says("beginning").sub("", re.split(r"[.?!,]", scene.said.raw.strip())[0]).strip())
-    if (
-        0 < len(said.split()) <= 3
-        and said.casefold() not in _COMMON
-        and not says("no_answer", re.IGNORECASE).search(said)
-    ):
+    if 0 < len(said.split()) <= 3 and said.casefold() not in _COMMON and not says("evasion").search(said):
         scene.new[asked[0].name] = said
 
 
@@ -88,10 +84,6 @@ def dates(scene: Scene) -> None:
             scene.new.setdefault(slot.name, match["value"] or match["bare"])
 
 
-def _agrees(scene: Scene) -> bool:
-    return bool(says("agreed").search(scene.said.text)) and not says("turned_down").search(scene.said.text)
-
-
 def spoken_times(scene: Scene) -> None:
     """Take times as they were said, or another one that the system offers and the user agrees to."""
     slots, asked = _open(scene, "time")
@@ -99,9 +91,9 @@ def spoken_times(scene: Scene) -> None:
         return
     if match := says("time").search(scene.said.raw):
         scene.new[(asked or slots)[0].name] = match.group().strip()
-    elif slots[0].name in scene.state and "offers" in scene.on and _agrees(scene):
+    elif slots[0].name in scene.state and "offers" in scene.on and scene.accepts("agreed", "turned_down"):
         offered = says("time").search(scene.heard.raw)
-        if offered and says("offers", re.IGNORECASE).search(scene.heard.raw):
+        if offered and says("offering").search(scene.heard.raw):
             scene.new[slots[0].name] = offered.group()
 
 
@@ -114,7 +106,7 @@ def amounts(scene: Scene) -> None:
 
 def accept_names(scene: Scene) -> None:
     """Take the name that the system offers where the user repeats it or agrees."""
-    slots = [slot for slot in scene.lexicon.of[scene.before] if slot.open and slot.kind == "name"]
+    slots = [slot for slot in scene.lexicon.of[scene.memory.active] if slot.open and slot.kind == "name"]
     name = next((slot for slot in slots if "recipient" not in slot.words), None)
     if name is None:
         return
@@ -123,7 +115,11 @@ def accept_names(scene: Scene) -> None:
     repeated = [phrase for phrase in shown if len(phrase) > 3 and phrase.casefold() in said]
     if repeated and not {*repeated} & {*scene.state.values()}:
         scene.new[name.name] = max(repeated, key=len)
-    elif _agrees(scene) and name.name not in scene.new and (offered := _offered(scene, name)):
+    elif (
+        scene.accepts("agreed", "turned_down")
+        and name.name not in scene.new
+        and (offered := _offered(scene, name))
+    ):
         scene.new[name.name] = offered
 
 
@@ -132,15 +128,12 @@ def _offered(scene: Scene, name: Slot) -> str:
     known = {value.casefold() for value in (scene.state | scene.new).values()}
     for start, phrase in _candidates(scene.heard.raw):
         before, rest = scene.heard.raw[:start], scene.heard.raw[start:]
-        if (
-            phrase.casefold() in known
-            or phrase.casefold() in scene.lexicon.spellings
-            or says("date").search(phrase)
-        ):
+        folded = phrase.casefold()
+        if folded in known or folded in scene.lexicon.spellings or says("date").search(phrase):
             continue
         if says("has_address").match(rest) or re.search(r"\d $", before):
             continue
-        if name.name in scene.state and not says("offers", re.IGNORECASE).search(before):
+        if name.name in scene.state and not says("offering").search(before):
             continue
         begins = " " not in phrase and re.search(r"(?:^|[.?!:])\s*$", before)
         if not begins and (not says("elsewhere").search(before[-24:]) or says("booked_at").search(before[-24:])):

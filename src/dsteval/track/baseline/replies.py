@@ -39,11 +39,7 @@ def any_value(scene: Scene) -> None:
         asked = [slot for slot in scene.asked if slot.kind != "name" and not scene.value_of(slot)]
         for slot in named[:2] or asked[:1]:
             _no_matter(scene, slot)
-    if (
-        not scene.new
-        and says("wants_none").search(scene.said.text)
-        and says("preference").search(scene.heard.text)
-    ):
+    if not scene.new and says("no_wish").search(scene.said.text) and says("preference").search(scene.heard.text):
         for slot in scene.asked[:1]:
             if slot.kind in ("choice", "flag") and slot.name not in scene.state:
                 _no_matter(scene, slot)
@@ -79,25 +75,21 @@ def _offers(scene: Scene, kind: str, key: Callable[[Slot], str]) -> list[tuple[s
     return [(*next(iter(values.items())), len(values) == 1) for values in offers.values()]
 
 
-def _takes(scene: Scene) -> bool:
-    return bool(says("taken").search(scene.said.text)) and not says("refused").search(scene.said.text[:60])
-
-
 def accept_names(scene: Scene) -> None:
     """Take the one listed name that the system offers, unless the user refuses or speaks of another matter."""
     for value, slot, single in _offers(scene, "name", attrgetter("domain")):
         scene.memory.offered[slot.domain] = value
         elsewhere = any(domain != slot.domain and not reference for _, domain, reference in scene.marks)
         known = slot.name in scene.new or normal(scene.value_of(slot)) == normal(value)
-        if single and not elsewhere and not known and _takes(scene):
+        if single and not elsewhere and not known and scene.accepts("taken", "refused", 60):
             scene.new[slot.name] = value
 
 
 def accept_values(scene: Scene) -> None:
     """Take the one value of a closed slot that the system offers where the user agrees: schemas without names."""
-    if scene.lexicon.opened and _takes(scene):
+    if scene.lexicon.opened and scene.accepts("taken", "refused", 60):
         for value, slot, single in _offers(scene, "choice", attrgetter("name")):
-            if single and slot.domain == scene.before and not scene.value_of(slot):
+            if single and slot.domain == scene.memory.active and not scene.value_of(slot):
                 scene.new[slot.name] = value
 
 

@@ -31,8 +31,7 @@ def values(scene: Scene) -> None:
         for slot, value in readings:
             if slot.domain == domain:
                 scene.new[slot.name] = value
-                if slot.kind == "name":
-                    mention.used = True
+                mention.used = slot.kind == "name"
                 break
 
 
@@ -46,9 +45,7 @@ def _fits(scene: Scene, mention: Mention, slot: Slot) -> bool:
     other = scene.state.get(slot.name, mention.spelled) != mention.spelled
     if other and "changes" in scene.on and re.search(r"\ban?(?: \w+){0,3} $", before):
         return True
-    return slot in scene.asked or bool(
-        says("type_of_thing").search(f"{before}|{scene.said.after(mention.end, 20)}")
-    )
+    return slot in scene.asked or bool(says("types").search(f"{before}|{scene.said.after(mention.end, 20)}"))
 
 
 def flags(scene: Scene) -> None:

@@ -40,8 +40,8 @@ class Mention:
 class Scene:
     """A turn: utterances, context and the changes that the rules have found so far in ``new``.
 
-    ``on`` are the groups of rules in use. ``before`` is the domain at hand before the turn, ``asked`` the slots
-    that the system asks for, ``marks`` the places where the user names a domain: (place, domain, whether it is
+    ``on`` are the groups of rules in use. ``active`` is the domain at hand, ``asked`` the slots that the system
+    asks for, ``marks`` the places where the user names a domain: (place, domain, whether it is
     a mere reference).
     """
 
@@ -50,16 +50,11 @@ class Scene:
     ) -> None:
         self.lexicon, self.state, self.memory, self.on = lexicon, state, memory, on
         self.heard, self.said = map(Said, texts)
-        self.before = memory.active
+        self.active = memory.active
         self.new: dict[str, str] = {}
         self.asked: list[Slot] = []
         self.mentions, self.shown = [*self._find(self.said)], [*self._find(self.heard)]
         self.marks = self._marks()
-
-    @property
-    def active(self) -> str:
-        """The domain at hand."""
-        return self.memory.active
 
     def _find(self, said: Said) -> Iterator[Mention]:
         """The values that a text names, the longest first at each place."""
@@ -97,6 +92,10 @@ class Scene:
     def _refers(self, at: int) -> bool:
         before = self.said.text[max(0, at - 30) : at]
         return bool(says("reference").search(before) or says("direct").search(before))
+
+    def accepts(self, yes: str, no: str, reach: int | None = None) -> bool:
+        """Whether the user says one thing and, in the first so many characters, not the other."""
+        return bool(says(yes).search(self.said.text)) and not says(no).search(self.said.text[:reach])
 
     def negated(self, start: int) -> bool:
         """Whether words like "not" or "instead of" stand right before the place."""

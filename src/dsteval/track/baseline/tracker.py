@@ -93,13 +93,14 @@ class Baseline:
             replies.ask(scene)
         # The domain at hand is the last that the user names, or else the one that the system asks about.
         if named := [domain for _, domain, reference in scene.marks if not reference]:
-            self.memory.active = named[-1]
-        elif scene.asked and all(slot.domain != self.memory.active for slot in scene.asked):
-            self.memory.active = scene.asked[0].domain
+            scene.active = named[-1]
+        elif scene.asked and all(slot.domain != scene.active for slot in scene.asked):
+            scene.active = scene.asked[0].domain
         for group, apply in _STEPS:
             if group in self.rules:
                 apply(scene)
-        self.state.update(scene.new)
+        self.state |= scene.new
+        self.memory.active = scene.active
         for name in scene.new:
             domain = self.lexicon.slots[name].domain
             self.memory.order = [other for other in self.memory.order if other != domain] + [domain]

@@ -27,6 +27,6 @@ def phrases_of(name: str) -> str:
 
 
 @cache
-def says(name: str, flags: int = 0) -> re.Pattern[str]:
+def says(name: str) -> re.Pattern[str]:
     """The pattern of that name, compiled."""
-    return re.compile(phrases_of(name), flags)
+    return re.compile(phrases_of(name))
