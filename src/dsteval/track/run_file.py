@@ -15,7 +15,7 @@ import msgspec
 
 from dsteval._version import __version__
 from dsteval.dialogue import Dialogue
-from dsteval.errors import OptionError, ReadError
+from dsteval.errors import OptionError, ReadError, require
 from dsteval.files import lock, replacing
 from dsteval.readers.jsonl_writer import lines
 from dsteval.track.dialogues import Material
@@ -95,9 +95,8 @@ def opened(
     place = sidecar(out)
     try:
         with place.open("a+b") as beside:
-            if not lock(beside, wait=False):
-                found = "another run that is writing it"
-                raise OptionError(where=f"--out {out}", expected="a file of this run alone", found=found)
+            alone = lock(beside, wait=False)
+            require(alone, f"--out {out}", "a file of this run alone", "another run that is writing it")
             beside.seek(0)
             if restart or not (out.exists() and out.stat().st_size):
                 out.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Value
-from dsteval.errors import DstevalError, OptionError
+from dsteval.errors import DstevalError, require
 from dsteval.readers.base import Flattener, shown
 from dsteval.track.dialogues import Material, reference_states
 from dsteval.track.run_file import encoded, header, opened
@@ -67,9 +67,8 @@ def run(
     works in the main thread of POSIX systems. Raises OptionError where ``out`` belongs to another run or cannot be
     written, and where a timeout is not possible.
     """
-    if tracker.forced and not material.referenced:
-        expected = "reference states, which the tracker needs (ref-state)"
-        raise OptionError(where=material.name, expected=expected, found="none")
+    needed = "reference states, which the tracker needs (ref-state)"
+    require(material.referenced or not tracker.forced, material.name, needed, "none")
     if timeout is not None:
         _check_timeout(timeout)
     slots = None if material.slots is None else dict.fromkeys(map(canonical, material.slots))
@@ -109,11 +108,9 @@ class _TimeUp(BaseException):
 
 def _check_timeout(seconds: float) -> None:
     """Raise OptionError where a turn cannot be limited to so many seconds."""
-    if not 0 < seconds < 1e8:
-        raise OptionError(where="--timeout", expected="seconds, more than 0", found=f"{seconds:g}")
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        found = "a system or a thread without timers"
-        raise OptionError(where="--timeout", expected="the main thread of a POSIX system", found=found)
+    require(0 < seconds < 1e8, "--timeout", "seconds, more than 0", f"{seconds:g}")
+    timed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    require(timed, "--timeout", "the main thread of a POSIX system", "a system or a thread without timers")
 
 
 @contextmanager

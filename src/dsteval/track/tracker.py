@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import OptionError, require, unknown
 from dsteval.registry import Registry
 
 NEEDS: tuple[str, ...] = ("turn", "own-state", "ref-state", "history")
@@ -216,8 +216,7 @@ def option_values(texts: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
-        if not equals or not key.isidentifier():
-            raise OptionError(where=f"--tracker-option {text}", expected="KEY=VALUE", found=repr(text))
+        require(equals and key.isidentifier(), f"--tracker-option {text}", "KEY=VALUE", repr(text))
         try:
             found[key] = msgspec.json.decode(value)
         except (msgspec.DecodeError, UnicodeError):

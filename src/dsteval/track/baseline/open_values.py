@@ -42,12 +42,12 @@ def phrases(scene: Scene) -> None:
     for start, phrase in _candidates(raw) if slots else ():
         if phrase.casefold() in scene.lexicon.spellings or says("date").fullmatch(phrase):
             continue
-        slot = _slot_of(slots, asked, [role for role, lead in _LEADS.items() if lead.search(raw[:start][-20:])])
-        if slot is not None:
+        roles = [role for role, lead in _LEADS.items() if lead.search(raw[:start][-20:])]
+        for slot in _slots_of(slots, roles)[:1] or asked[:1]:
             scene.new.setdefault(slot.name, phrase)
 
 
-def _slot_of(slots: list[Slot], asked: list[Slot], roles: list[str]) -> Slot | None:
+def _slots_of(slots: list[Slot], roles: list[str]) -> list[Slot]:
     for role in roles:
         words = {*_WORDS.get(role, ())}
         fitting = [slot for slot in slots if slot.role == role or words & {*slot.words}]
@@ -57,8 +57,8 @@ def _slot_of(slots: list[Slot], asked: list[Slot], roles: list[str]) -> Slot | N
             places = [slot for slot in slots if slot.kind == "place"]
             fitting = [slot for slot in places if not slot.role] or places
         if fitting:
-            return fitting[0]
-    return asked[0] if asked else None
+            return fitting
+    return []
 
 
 def answers(scene: Scene) -> None:

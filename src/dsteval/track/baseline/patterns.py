@@ -45,16 +45,14 @@ def number(text: str) -> str:
     return _NUMBERS.get(text, text)
 
 
-def clock_times(text: str) -> Iterator[tuple[int, int, str]]:
+def clock_times(text: str) -> Iterator[tuple[int, str]]:
     """Times in a plain text with their place, as HH:MM.
 
-    >>> [time for _, _, time in clock_times("by 5 pm or 17:30 or quarter to 7 pm or noon")]
+    >>> [time for _, time in clock_times("by 5 pm or 17:30 or quarter to 7 pm or noon")]
     ['17:00', '17:30', '18:45', '12:00']
     """
     for match in says("clock").finditer(text):
-        groups = match.groupdict()
-        start = match.start("four") if groups["four"] else match.start()
-        yield start, match.end(), _clock(groups)
+        yield match.start("four" if match["four"] else 0), _clock(match.groupdict())
 
 
 def _clock(groups: dict[str, str | None]) -> str:
@@ -80,8 +78,6 @@ def _clock(groups: dict[str, str | None]) -> str:
 class Said:
     """An utterance in its plain spelling, with what is groups in it."""
 
-    __slots__ = ("raw", "starts", "text", "words")
-
     def __init__(self, raw: str) -> None:
         self.raw = raw
         self.text = normal(raw)
@@ -96,14 +92,11 @@ class Said:
         """The part of the same sentence just after a place."""
         return re.split(r"[.?!;]", self.text[at : at + reach])[0]
 
-    def sentences(self) -> Iterator[tuple[int, str]]:
+    def sentences(self) -> list[tuple[int, str]]:
         """The sentences with where they start, their closing mark included."""
-        for match in re.finditer(r"[^.?!;]+[.?!;]*", self.text):
-            yield match.start(), match.group()
+        return [(match.start(), match.group()) for match in re.finditer(r"[^.?!;]+[.?!;]*", self.text)]
 
     def sentence(self, at: int) -> tuple[int, str]:
         """The sentence around a place, with where it starts; empty between sentences."""
-        for start, text in self.sentences():
-            if start <= at < start + len(text):
-                return start, text
-        return at, ""
+        around = (sentence for sentence in self.sentences() if 0 <= at - sentence[0] < len(sentence[1]))
+        return next(around, (at, ""))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
-
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.patterns import normal, number
 from dsteval.track.baseline.scene import Scene, domain_words_in
@@ -65,19 +62,19 @@ def answer(scene: Scene) -> None:
             scene.new[slot.name] = slot.truth(not said["no"])
 
 
-def _offers(scene: Scene, kind: str, key: Callable[[Slot], str]) -> list[tuple[str, Slot, bool]]:
+def _offers(scene: Scene, kind: str, key: str) -> list[tuple[str, Slot, bool]]:
     """What the system offers of each key: the first value, its slot, and whether it is the only one."""
     offers: dict[str, dict[str, Slot]] = {}
     for mention in scene.shown:
         for slot, value in mention.readings:
             if slot.kind == kind:
-                offers.setdefault(key(slot), {})[value] = slot
+                offers.setdefault(getattr(slot, key), {})[value] = slot
     return [(*next(iter(values.items())), len(values) == 1) for values in offers.values()]
 
 
 def accept_names(scene: Scene) -> None:
     """Take the one listed name that the system offers, unless the user refuses or speaks of another matter."""
-    for value, slot, single in _offers(scene, "name", attrgetter("domain")):
+    for value, slot, single in _offers(scene, "name", "domain"):
         scene.memory.offered[slot.domain] = value
         elsewhere = any(domain != slot.domain and not reference for _, domain, reference in scene.marks)
         known = slot.name in scene.new or normal(scene.value_of(slot)) == normal(value)
@@ -88,7 +85,7 @@ def accept_names(scene: Scene) -> None:
 def accept_values(scene: Scene) -> None:
     """Take the one value of a closed slot that the system offers where the user agrees: schemas without names."""
     if scene.lexicon.opened and scene.accepts("taken", "refused", 60):
-        for value, slot, single in _offers(scene, "choice", attrgetter("name")):
+        for value, slot, single in _offers(scene, "choice", "name"):
             if single and slot.domain == scene.memory.active and not scene.value_of(slot):
                 scene.new[slot.name] = value
 

@@ -11,11 +11,7 @@ from dsteval.track.baseline.patterns import clock_times, number
 from dsteval.track.baseline.scene import Mention, Scene
 from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of, says
 
-_MORE = r"(?:more |other |full |total |additional |checked |different |consecutive )?"
-_COUNTS = {
-    role: re.compile(rf"\b(?P<n>{phrases_of('number')}|an?|single) {_MORE}{any_of(units)}")
-    for role, units in WORDS["units"].items()
-}
+_COUNTS = {role: re.compile(phrases_of("counted") + any_of(units)) for role, units in WORDS["units"].items()}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -91,7 +87,7 @@ def _count(scene: Scene, at: int, slots: list[Slot], said: str) -> None:
 def times(scene: Scene) -> None:
     """Set times: leaving, arriving, or the booking's."""
     slots = [slot for slot in scene.lexicon.kinds["time"] if not slot.open]
-    for start, _, time in clock_times(scene.said.text) if slots else ():
+    for start, time in clock_times(scene.said.text) if slots else ():
         role = _time_role(scene.said.before(start, 60))
         chosen = _in_domain(scene, start, [slot for slot in slots if slot.role == role]) if role else []
         chosen = chosen or _in_domain(scene, start, slots)

@@ -25,25 +25,20 @@ Training = str | Path | Mapping[str, Mapping[str, int]] | Iterable[Mapping[str, 
 RULES: Mapping[str, str] = WORDS["rules"]
 """The groups of rules, each of which can be switched off."""
 
-_STEPS: tuple[tuple[str, Callable[[Scene], None]], ...] = (
-    ("references", travel.refer),
-    ("travel", travel.places),
-    ("values", said.values),
-    ("values", said.flags),
-    ("numbers", said.numbers),
-    ("times", said.times),
-    ("days", said.days),
-    ("days", open_values.dates),
-    ("times", open_values.spoken_times),
-    ("values", open_values.phrases),
-    ("numbers", open_values.amounts),
-    ("answers", replies.answer),
-    ("answers", open_values.answers),
-    ("any", replies.any_value),
-    ("offers", replies.accept_names),
-    ("offers", open_values.accept_names),
-    ("offers", replies.accept_values),
-    ("changes", replies.drop),
+_STEPS: tuple[tuple[str, tuple[Callable[[Scene], None], ...]], ...] = (
+    ("references", (travel.refer,)),
+    ("travel", (travel.places,)),
+    ("values", (said.values, said.flags)),
+    ("numbers", (said.numbers,)),
+    ("times", (said.times,)),
+    ("days", (said.days, open_values.dates)),
+    ("times", (open_values.spoken_times,)),
+    ("values", (open_values.phrases,)),
+    ("numbers", (open_values.amounts,)),
+    ("answers", (replies.answer, open_values.answers)),
+    ("any", (replies.any_value,)),
+    ("offers", (replies.accept_names, open_values.accept_names, replies.accept_values)),
+    ("changes", (replies.drop,)),
 )
 
 
@@ -96,8 +91,8 @@ class Baseline:
             scene.active = named[-1]
         elif scene.asked and all(slot.domain != scene.active for slot in scene.asked):
             scene.active = scene.asked[0].domain
-        for group, apply in _STEPS:
-            if group in self.rules:
+        for group, rules in _STEPS:
+            for apply in rules if group in self.rules else ():
                 apply(scene)
         self.state |= scene.new
         self.memory.active = scene.active
