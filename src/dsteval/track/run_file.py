@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
@@ -21,8 +21,6 @@ from dsteval.readers.jsonl_writer import lines
 from dsteval.track.dialogues import Material
 from dsteval.track.tracker import Loaded
 
-States = Sequence[Mapping[str, Any]]
-
 
 def header(material: Material, tracker: Loaded, nested: bool) -> dict[str, Any]:
     """What a run is: its data, its tracker, and the form of its states; OUT.run.json holds it."""
@@ -39,18 +37,15 @@ def header(material: Material, tracker: Loaded, nested: bool) -> dict[str, Any]:
     }
 
 
-def encoded(dialogue: Dialogue, states: States | None = None, nested: bool = False, forced: bool = False) -> bytes:
-    """The lines of a dialogue with its predicted states; without, where the tracker failed.
+def encoded(dialogue: Dialogue, states: Iterable[Mapping[str, Any]], nested: bool, forced: bool) -> bytes:
+    """The lines of a dialogue with its predicted states.
 
     ``forced`` marks each line: its prediction comes from the reference's state of the turn before.
     """
     text = b""
-    for number, line in enumerate(lines([dialogue])):
-        record = msgspec.json.decode(line)
-        if states is not None:
-            record["pred"] = _nested(states[number]) if nested else states[number]
-            record |= {"forced": True} if forced else {}
-        text += msgspec.json.encode(record) + b"\n"
+    for line, state in zip(lines([dialogue]), states, strict=True):
+        record = msgspec.json.decode(line) | {"pred": _nested(state) if nested else state}
+        text += msgspec.json.encode(record | ({"forced": True} if forced else {})) + b"\n"
     return text
 
 
@@ -70,11 +65,6 @@ def _nested(state: Mapping[str, Any]) -> dict[str, Any]:
     return nested
 
 
-def sidecar(out: Path) -> Path:
-    """Where the header of a run's file is."""
-    return out.with_name(f"{out.name}.run.json")
-
-
 def _write(file: IO[bytes], text: bytes) -> None:
     """Write a text, so that it is on the disk when this returns."""
     file.write(text)
@@ -92,9 +82,8 @@ def opened(
     Raises OptionError for a file of another run, unless ``restart`` deletes it first, and where it cannot be
     written; ReadError for a file that holds what no run writes.
     """
-    place = sidecar(out)
     try:
-        with place.open("a+b") as beside:
+        with out.with_name(f"{out.name}.run.json").open("a+b") as beside:
             alone = lock(beside, wait=False)
             require(alone, f"--out {out}", "a file of this run alone", "another run that is writing it")
             beside.seek(0)
@@ -122,7 +111,7 @@ def _check_same(out: Path, text: bytes, run: Mapping[str, Any]) -> None:
         raise OptionError(
             where=f"--out {out}",
             expected="a new file, or one that this run began",
-            found=f"a file that is there, without {sidecar(out).name} beside it",
+            found=f"a file that is there, without {out.name}.run.json beside it",
             remedy="Choose another --out, or overwrite the file with --restart.",
         ) from None
     if changed:

@@ -14,6 +14,7 @@ from typing import Any
 from dsteval.dialogue import Dialogue, Value
 from dsteval.errors import DstevalError, require
 from dsteval.readers.base import Flattener, shown
+from dsteval.readers.jsonl_writer import lines
 from dsteval.track.dialogues import Material, reference_states
 from dsteval.track.run_file import encoded, header, opened
 from dsteval.track.tracker import Loaded, Update, in_one_line
@@ -71,7 +72,7 @@ def run(
     require(material.referenced or not tracker.forced, material.name, needed, "none")
     if timeout is not None:
         _check_timeout(timeout)
-    slots = None if material.slots is None else dict.fromkeys(map(canonical, material.slots))
+    slots = dict.fromkeys(map(canonical, material.slots or ()))
     came = TrackerRun(header(material, tracker, nested))
     with opened(Path(out), came.header, material, restart) as (done, append):
         came.before = len(done)
@@ -87,16 +88,16 @@ def run(
             for dialogue in material.dialogues:
                 if dialogue.id in done:
                     continue
-                states: list[dict[str, Any]] = []
-                if failure := _tracked(dialogue, tracker, timeout, slots, states, tick):
-                    came.failures.append(failure)
+                tracked = _tracked(dialogue, tracker, timeout, slots, tick)
+                if isinstance(tracked, Failure):
+                    came.failures.append(tracked)
                     failed.append(dialogue)
                 else:
-                    append(encoded(dialogue, states, nested, tracker.forced))
+                    append(encoded(dialogue, tracked, nested, tracker.forced))
                     came.tracked += 1
                 turns += len(dialogue.turns)
                 tick(0)
-            append(b"".join(map(encoded, failed)))
+            append(b"".join(lines(failed)))
         except KeyboardInterrupt:
             came.interrupted = True
     return came
@@ -137,17 +138,13 @@ _State = dict[str, tuple[str, Value]]
 
 
 def _tracked(
-    dialogue: Dialogue,
-    tracker: Loaded,
-    timeout: float | None,
-    slots: Collection[str] | None,
-    states: list[dict[str, Any]],
-    tick: Callable[[int], None],
-) -> Failure | None:
-    """Append the state of each turn, flat, to ``states``; or return how the tracker failed.
+    dialogue: Dialogue, tracker: Loaded, timeout: float | None, slots: Collection[str], tick: Callable[[int], None]
+) -> list[dict[str, Any]] | Failure:
+    """The state of each turn, flat; or how the tracker failed.
 
-    ``slots`` are the canonical names of those that there are, ``tick`` is told of each turn.
+    ``slots`` are the canonical names of those that there are, if known; ``tick`` is told of each turn.
     """
+    states: list[dict[str, Any]] = []
     said = [(turn.system or "", turn.user or "") for turn in dialogue.turns]
     state: _State = {}
     try:
@@ -172,10 +169,10 @@ def _tracked(
         text = _tried(_one_line, error) or type(error).__name__
         trace = _tried(traceback.format_exception, error)
         return Failure(dialogue.id, dialogue.turns[len(states)].number, text, trace)
-    return None
+    return states
 
 
-def _taken(returned: Any, before: _State, slots: Collection[str] | None) -> _State:
+def _taken(returned: Any, before: _State, slots: Collection[str]) -> _State:
     """What the tracker returned, as a whole flat state. Raises DstevalError for what is none."""
     if not isinstance(returned, Mapping):
         kind = f"{shown(returned)}, of type {type(returned).__name__}"
@@ -192,7 +189,7 @@ def _taken(returned: Any, before: _State, slots: Collection[str] | None) -> _Sta
     changes: _State = {}
     for slot, value in items:
         key = canonical(slot)
-        if slots is not None and key not in slots:
+        if slots and key not in slots:
             raise _unknown_slot(slot, slots)
         if changes.setdefault(key, (slot, value))[1] != value:
             found = f"{changes[key][1]!r} and {value!r}"

@@ -166,11 +166,6 @@ class Loaded:
         return digest.hexdigest()[:12]
 
 
-def names() -> list[str]:
-    """The names of all trackers at hand: the bundled one, and those of other packages (``dsteval.trackers``)."""
-    return TRACKERS.names()
-
-
 def _find(name: str) -> Any:
     """What the name stands for, not made yet. Raises OptionError where there is none."""
     target = name if ":" in name else TRACKERS.bundled.get(name, "")
@@ -178,7 +173,7 @@ def _find(name: str) -> Any:
         target = TRACKERS.installed[name].value
     module_name, _, path = target.partition(":")
     if not module_name:
-        problem = unknown("tracker", name, names(), "dsteval list trackers")
+        problem = unknown("tracker", name, TRACKERS.names(), "dsteval list trackers")
         raise OptionError(problem, remedy="A tracker of your own is written module:object.")
     found: Any = _module(name, module_name)
     for part in path.split("."):

@@ -229,8 +229,8 @@ def _merged(values: Counter[str], named: bool) -> dict[str, str]:
 def _key(value: str, between: str = "") -> str:
     spelled = normal(value).removeprefix("the ").replace("b and b", "bed and breakfast")
     for ending in ("restaurant", "hotel"):
-        if spelled.endswith(" " + ending) and spelled.count(" ") > 1:
-            spelled = spelled.removesuffix(" " + ending)
+        if spelled.count(" ") > 1:
+            spelled = spelled.removesuffix(f" {ending}")
     return between.join(map(stem, spelled.split()))
 
 

@@ -63,11 +63,10 @@ def _clock(groups: dict[str, str | None]) -> str:
     hour = int(number(groups["h"] or groups["hh"] or groups["o"] or groups["c"] or "0"))
     minute = int(groups["m"] or 0)
     half = (groups["ap"] or groups["hap"] or groups["oap"] or "")[:1]
-    part = groups["part"] or groups["cpart"]
     if groups["half"]:
         away = {"half": 30, "quarter": 15}.get(groups["half"]) or int(groups["half"].split()[0])
         hour, minute = (hour, away) if groups["way"] in ("past", "after") else (hour - 1, (60 - away) % 60)
-    late = half == "p" or part in ("afternoon", "evening", "night")
+    late = half == "p" or (groups["part"] or groups["cpart"]) in ("afternoon", "evening", "night")
     if late and hour < 12:
         hour += 12
     elif half == "a" and hour == 12:
