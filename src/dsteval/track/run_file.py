@@ -108,19 +108,15 @@ def _check_same(out: Path, text: bytes, run: Mapping[str, Any]) -> None:
         old = msgspec.json.decode(text)
         changed = [key for key in ("data", "tracker", "nested") if _hash(old[key]) != _hash(run[key])]
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
-        raise OptionError(
-            where=f"--out {out}",
-            expected="a new file, or one that this run began",
-            found=f"a file that is there, without {out.name}.run.json beside it",
-            remedy="Choose another --out, or overwrite the file with --restart.",
-        ) from None
+        expected = "a new file, or one that this run began"
+        found = f"a file that is there, without {out.name}.run.json beside it"
+        remedy = "Choose another --out, or overwrite the file with --restart."
+        raise OptionError(where=f"--out {out}", expected=expected, found=found, remedy=remedy) from None
     if changed:
-        raise OptionError(
-            where=f"--out {out}",
-            expected="a file of this run, " + ", ".join(f"{key} {_label(run[key])}" for key in changed),
-            found="one of " + ", ".join(f"{key} {_label(old[key])}" for key in changed),
-            remedy="Choose another --out, or begin anew with --restart.",
-        )
+        wanted, there = (", ".join(f"{key} {_label(side[key])}" for key in changed) for side in (run, old))
+        expected, found = f"a file of this run, {wanted}", f"one of {there}"
+        remedy = "Choose another --out, or begin anew with --restart."
+        raise OptionError(where=f"--out {out}", expected=expected, found=found, remedy=remedy)
 
 
 def _hash(part: Any) -> Any:

@@ -176,10 +176,9 @@ def _taken(returned: Any, before: _State, slots: Collection[str]) -> _State:
     """What the tracker returned, as a whole flat state. Raises DstevalError for what is none."""
     if not isinstance(returned, Mapping):
         kind = f"{shown(returned)}, of type {type(returned).__name__}"
+        found = "nothing (None)" if returned is None else kind
         raise DstevalError(
-            where="returned",
-            expected="a dictionary of slots and values, or an Update",
-            found="nothing (None)" if returned is None else kind,
+            where="returned", expected="a dictionary of slots and values, or an Update", found=found
         )
     flattener = Flattener("")
     items = flattener.items(returned, "", 0)
@@ -214,12 +213,9 @@ def _unknown_slot(slot: str, known: Collection[str]) -> DstevalError:
     from difflib import get_close_matches
 
     near = get_close_matches(canonical(slot), known, n=1)
-    return DstevalError(
-        where=f"slot {slot!r}",
-        expected=f"one of the {len(known)} slots of the data",
-        found="another",
-        remedy=f"Did you mean {near[0]!r}?" if near else "Give the list with --slots FILE if it lacks one.",
-    )
+    expected = f"one of the {len(known)} slots of the data"
+    remedy = f"Did you mean {near[0]!r}?" if near else "Give the list with --slots FILE if it lacks one."
+    return DstevalError(where=f"slot {slot!r}", expected=expected, found="another", remedy=remedy)
 
 
 def _one_line(error: BaseException) -> str:

@@ -148,9 +148,8 @@ def _in_one_domain(values: Mapping[str, Mapping[str, int]]) -> dict[str, dict[st
 
 
 def _slot(name: str, domain: str, values: Counter[str], opened: bool) -> Slot:
-    words = tuple(word.casefold() for word in _WORDS.findall(canonical(name).partition("-")[2]))
-    joined = "".join(words)
-    parts = (*words, joined) if joined not in words else words
+    words = [word.casefold() for word in _WORDS.findall(canonical(name).partition("-")[2])]
+    parts = tuple(dict.fromkeys((*words, "".join(words))))
     kind = _kind(parts, values)
     roles = _COUNTED if kind == "number" else _ROLES if kind in ("time", "place", "date") else {}
     role = next((role for role, names in roles.items() if {*parts} & {*names}), "")

@@ -40,10 +40,9 @@ def phrases(scene: Scene) -> None:
     slots, asked = _open(scene, "place", "name", "open")
     raw = scene.said.raw
     for start, phrase in _candidates(raw) if slots else ():
-        if phrase.casefold() in scene.lexicon.spellings or says("date").fullmatch(phrase):
-            continue
         roles = [role for role, lead in _LEADS.items() if lead.search(raw[:start][-20:])]
-        for slot in _slots_of(slots, roles)[:1] or asked[:1]:
+        known = phrase.casefold() in scene.lexicon.spellings or says("date").fullmatch(phrase)
+        for slot in () if known else _slots_of(slots, roles)[:1] or asked[:1]:
             scene.new.setdefault(slot.name, phrase)
 
 
@@ -76,10 +75,9 @@ def dates(scene: Scene) -> None:
     slots, asked = _open(scene, "date")
     later = [slot for slot in slots if _LATER & {*slot.words}]
     for match in says("date").finditer(scene.said.raw) if slots else ():
-        fitting = later
-        if not later or not says("back").search(scene.said.raw[: match.start()]):
-            unknown = [slot for slot in asked if not scene.value_of(slot)]
-            fitting = unknown or [slot for slot in slots if slot not in later]
+        back = says("back").search(scene.said.raw[: match.start()])
+        unknown = [slot for slot in asked if not scene.value_of(slot)]
+        fitting = (later if back else []) or unknown or [slot for slot in slots if slot not in later]
         for slot in fitting[:1]:
             scene.new.setdefault(slot.name, match["value"] or match["bare"])
 
