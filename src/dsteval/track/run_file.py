@@ -159,7 +159,5 @@ def _record(line: bytes, number: int, out: Path) -> tuple[str, int]:
         record = msgspec.json.decode(line)
         return str(record["dialogue_id"]), int(record["turn_id"]) if "pred" in record else -1
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError):
-        where = f"{out}, line {number}"
-        raise ReadError(
-            where=where, expected="a turn as a run writes it", found="another line", remedy=_ANEW
-        ) from None
+        where, expected = f"{out}, line {number}", "a turn as a run writes it"
+        raise ReadError(where=where, expected=expected, found="another line", remedy=_ANEW) from None

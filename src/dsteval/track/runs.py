@@ -59,7 +59,7 @@ def run(
     restart: bool = False,
     progress: Progress | None = None,
 ) -> TrackerRun:
-    """TrackerRun a tracker over all dialogues that ``out`` does not hold yet.
+    """Run a tracker over all dialogues that ``out`` does not hold yet.
 
     Each finished dialogue is appended to ``out``, lines of our JSONL with ``ref`` and ``pred``, and is on the disk
     before the next begins. A dialogue in which the tracker fails is named, and has no ``pred`` there; the others

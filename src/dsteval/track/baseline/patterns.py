@@ -1,4 +1,4 @@
-"""How the baseline reads a text: one plain spelling, and patterns for times, numbers and days."""
+"""How the baseline reads a text: one plain spelling, its sentences, numbers and times."""
 
 from __future__ import annotations
 

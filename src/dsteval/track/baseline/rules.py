@@ -22,9 +22,7 @@ def values(scene: Scene) -> None:
             continue
         readings = [(slot, value) for slot, value in mention.readings if _fits(scene, mention, slot)]
         domain = scene.domain_at(mention.start, [slot for slot, _ in readings])
-        if scene.lexicon.opened and domain != scene.active:
-            continue
-        for slot, value in readings:
+        for slot, value in readings if not scene.lexicon.opened or domain == scene.active else ():
             if slot.domain == domain:
                 scene.new[slot.name] = value
                 mention.used = slot.kind == "name"

@@ -18,15 +18,15 @@ def places(scene: Scene) -> None:
         if not slots or mention.used:
             continue
         domain = scene.domain_at(mention.start, [slot for slot, _ in mention.readings])
-        here = {slot.role: (slot.name, value) for slot, value in slots if slot.domain == domain}
+        here = {slot.role: {slot.name: value} for slot, value in slots if slot.domain == domain}
         before = scene.said.before(mention.start, 32)
         role = "from" if says("from_place").search(before) else "to" if says("to_place").search(before) else ""
         if not role:
             asked = [slot.role for slot in scene.asked if slot.domain == domain and slot.role in here]
-            missing = [end for end in ("to", "from") if end in here and here[end][0] not in scene.state]
+            missing = [end for end in ("to", "from") if end in here and not here[end].keys() & scene.state.keys()]
             role = (asked or missing or [""])[0]
         if role in here:
-            scene.new |= [here[role]]
+            scene.new |= here[role]
             mention.used = True
 
 
@@ -37,7 +37,8 @@ def refer(scene: Scene) -> None:
         if says("both").search(scene.said.text):
             _between(scene, ends)
         _to_and_from(scene, ends)
-        _in_time(scene)
+        if says("in_time").search(scene.said.text):
+            _in_time(scene)
     _copies(scene)
 
 
@@ -69,20 +70,16 @@ def _between(scene: Scene, ends: dict[str, Slot]) -> None:
 def _to_and_from(scene: Scene, ends: dict[str, Slot]) -> None:
     for start, domain, _ in scene.marks:
         name = _named(scene, domain) if domain != scene.active else ""
-        if not name:
-            continue
         before = scene.said.before(start, 34)
         role = "from" if says("from_place").search(before) else "to" if says("to_thing").search(before) else ""
         if not role:
             role = next((slot.role for slot in scene.asked if slot in ends.values()), "")
-        if role in ends:
+        if name and role in ends:
             scene.new.setdefault(ends[role].name, name)
 
 
 def _in_time(scene: Scene) -> None:
     """A taxi to a reservation arrives at the reservation's time."""
-    if not says("in_time").search(scene.said.text):
-        return
     times = [scene.value_of(slot) for slot in scene.lexicon.kinds["time"] if not slot.role]
     booked = next(filter(None, times), "")
     arrivals = [slot for slot in scene.lexicon.of[scene.active] if slot.role == "arrive"]
