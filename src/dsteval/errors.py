@@ -40,11 +40,7 @@ class DstevalError(Exception):
     ) -> None:
         self.where, self.expected, self.found, self.remedy = where, expected, found, remedy
         clauses = (problem, expected and f"expected {expected}", found and f"found {found}")
-        sentence = ", ".join(filter(None, clauses))
-        if where:
-            sentence = f"{where}: {sentence}"
-        if extent:
-            sentence += f" ({extent})"
+        sentence = (where and f"{where}: ") + ", ".join(filter(None, clauses)) + (extent and f" ({extent})")
         sentence += "." if not sentence.endswith((".", "?", "!")) else ""
         # Names come from files: one with a line break must not break the one line that a message is.
         self.command_line = printable(" ".join(f"{sentence} {remedy}".split()))

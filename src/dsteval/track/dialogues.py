@@ -65,12 +65,11 @@ def gather(
     content: list[Any] | None = msgspec.json.decode(text) if text.strip() else None
     listed = [slot for own in schema_of(content, "schema").values() for slot in own]
     known = list(slots or listed or _of_multiwoz(dialogues, reader.name == "multiwoz"))
-    digest = hashlib.sha256(repr(known).encode("utf-8", "surrogatepass") + text)
     try:
-        for one in sorted(hashlib.sha256(b"".join(lines([dialogue]))).digest() for dialogue in dialogues):
-            digest.update(one)
+        digests = sorted(hashlib.sha256(b"".join(lines([dialogue]))).digest() for dialogue in dialogues)
     except UnicodeEncodeError as error:
         raise ReadError(where=source.name, expected="text", found=f"half a character ({error.reason})") from None
+    digest = hashlib.sha256(repr(known).encode("utf-8", "surrogatepass") + text + b"".join(digests))
     return Material(source.name, dialogues, known or None, content, digest.hexdigest()[:12])
 
 
@@ -101,12 +100,11 @@ def _check(dialogues: Sequence[Dialogue], name: str, format: str) -> None:
         )
     seen: set[str] = set()
     for dialogue in dialogues:
-        key = canonical_id(dialogue.id)
-        if key in seen:
+        if canonical_id(dialogue.id) in seen:
             raise ReadError(where=name, expected="each dialogue once", found=f"{dialogue.id!r} twice")
         if not dialogue.turns:
             raise ReadError(where=name, expected="a turn in every dialogue", found=f"none in {dialogue.id!r}")
-        seen.add(key)
+        seen.add(canonical_id(dialogue.id))
 
 
 def _of_multiwoz(dialogues: Iterable[Dialogue], whole: bool) -> list[str]:
@@ -117,17 +115,15 @@ def _of_multiwoz(dialogues: Iterable[Dialogue], whole: bool) -> list[str]:
 
 def reference_states(dialogue: Dialogue) -> list[dict[str, Any]]:
     """The reference's states as a tracker is given them: flat, lists for sets, nothing absent."""
+    # SGD writes every value as a set: a set of one is given as that one.
     return [
-        {slot: _given(value) for slot, value in items if not _absent(value)}
+        {
+            slot: value if not isinstance(value, tuple) else value[0] if len(value) == 1 else [*value]
+            for slot, value in items
+            if not _absent(value)
+        }
         for items in written_states(dialogue, "ref")
     ]
-
-
-def _given(value: Value) -> Any:
-    """A set of one, as SGD writes every value, as that one; other sets as lists."""
-    if isinstance(value, tuple):
-        return value[0] if len(value) == 1 else list(value)
-    return value
 
 
 def _absent(value: Value) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
@@ -15,13 +15,11 @@ import msgspec
 
 from dsteval._version import __version__
 from dsteval.dialogue import Dialogue
-from dsteval.errors import OptionError, ReadError
+from dsteval.errors import OptionError, ReadError, require
 from dsteval.files import lock, replacing
 from dsteval.readers.jsonl_writer import lines
 from dsteval.track.dialogues import Material
 from dsteval.track.tracker import Loaded
-
-States = Sequence[Mapping[str, Any]]
 
 
 def header(material: Material, tracker: Loaded, nested: bool) -> dict[str, Any]:
@@ -39,18 +37,15 @@ def header(material: Material, tracker: Loaded, nested: bool) -> dict[str, Any]:
     }
 
 
-def encoded(dialogue: Dialogue, states: States | None, nested: bool = False, forced: bool = False) -> bytes:
-    """The lines of a dialogue with its predicted states; without, where the tracker failed.
+def encoded(dialogue: Dialogue, states: Iterable[Mapping[str, Any]], nested: bool, forced: bool) -> bytes:
+    """The lines of a dialogue with its predicted states.
 
     ``forced`` marks each line: its prediction comes from the reference's state of the turn before.
     """
     text = b""
-    for number, line in enumerate(lines([dialogue])):
-        record = msgspec.json.decode(line)
-        if states is not None:
-            record["pred"] = _nested(states[number]) if nested else states[number]
-            record |= {"forced": True} if forced else {}
-        text += msgspec.json.encode(record) + b"\n"
+    for line, state in zip(lines([dialogue]), states, strict=True):
+        record = msgspec.json.decode(line) | {"pred": _nested(state) if nested else state}
+        text += msgspec.json.encode(record | ({"forced": True} if forced else {})) + b"\n"
     return text
 
 
@@ -70,16 +65,10 @@ def _nested(state: Mapping[str, Any]) -> dict[str, Any]:
     return nested
 
 
-def sidecar(out: Path) -> Path:
-    """Where the header of a run's file is."""
-    return out.with_name(f"{out.name}.run.json")
-
-
-def _append(file: IO[bytes], text: bytes) -> None:
-    """Write a dialogue, so that it is on the disk when this returns."""
-    view = memoryview(text)
-    while view:
-        view = view[file.write(view) :]
+def _write(file: IO[bytes], text: bytes) -> None:
+    """Write a text, so that it is on the disk when this returns."""
+    file.write(text)
+    file.flush()
     os.fsync(file.fileno())
 
 
@@ -93,25 +82,21 @@ def opened(
     Raises OptionError for a file of another run, unless ``restart`` deletes it first, and where it cannot be
     written; ReadError for a file that holds what no run writes.
     """
-    place = sidecar(out)
     try:
-        with place.open("a+b") as beside:
-            if not lock(beside, wait=False):
-                found = "another run that is writing it"
-                raise OptionError(where=f"--out {out}", expected="a file of this run alone", found=found)
+        with out.with_name(f"{out.name}.run.json").open("a+b") as beside:
+            alone = lock(beside, wait=False)
+            require(alone, f"--out {out}", "a file of this run alone", "another run that is writing it")
             beside.seek(0)
             if restart or not (out.exists() and out.stat().st_size):
                 out.unlink(missing_ok=True)
                 beside.truncate(0)
                 text = msgspec.json.encode(run, enc_hook=str)
-                beside.write(msgspec.json.format(text, indent=2) + b"\n")
-                beside.flush()
-                os.fsync(beside.fileno())
+                _write(beside, msgspec.json.format(text, indent=2) + b"\n")
             else:
                 _check_same(out, beside.read(), run)
             done = _taken_up(out, material)
-            with out.open("ab", buffering=0) as file:
-                yield done, partial(_append, file)
+            with out.open("ab") as file:
+                yield done, partial(_write, file)
     except OSError as error:
         found = error.strerror or str(error)
         raise OptionError(where=f"--out {out}", expected="a file that can be written", found=found) from None
@@ -123,19 +108,15 @@ def _check_same(out: Path, text: bytes, run: Mapping[str, Any]) -> None:
         old = msgspec.json.decode(text)
         changed = [key for key in ("data", "tracker", "nested") if _hash(old[key]) != _hash(run[key])]
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
-        raise OptionError(
-            where=f"--out {out}",
-            expected="a new file, or one that this run began",
-            found=f"a file that is there, without {sidecar(out).name} beside it",
-            remedy="Choose another --out, or overwrite the file with --restart.",
-        ) from None
+        expected = "a new file, or one that this run began"
+        found = f"a file that is there, without {out.name}.run.json beside it"
+        remedy = "Choose another --out, or overwrite the file with --restart."
+        raise OptionError(where=f"--out {out}", expected=expected, found=found, remedy=remedy) from None
     if changed:
-        raise OptionError(
-            where=f"--out {out}",
-            expected="a file of this run, " + ", ".join(f"{key} {_label(run[key])}" for key in changed),
-            found="one of " + ", ".join(f"{key} {_label(old[key])}" for key in changed),
-            remedy="Choose another --out, or begin anew with --restart.",
-        )
+        wanted, there = (", ".join(f"{key} {_label(side[key])}" for key in changed) for side in (run, old))
+        expected, found = f"a file of this run, {wanted}", f"one of {there}"
+        remedy = "Choose another --out, or begin anew with --restart."
+        raise OptionError(where=f"--out {out}", expected=expected, found=found, remedy=remedy)
 
 
 def _hash(part: Any) -> Any:
@@ -165,9 +146,7 @@ def _taken_up(out: Path, material: Material) -> set[str]:
     text = b"".join(line + b"\n" for line in kept)
     if text != data:
         with replacing(out) as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+            _write(file, text)
     return done
 
 
@@ -180,7 +159,5 @@ def _record(line: bytes, number: int, out: Path) -> tuple[str, int]:
         record = msgspec.json.decode(line)
         return str(record["dialogue_id"]), int(record["turn_id"]) if "pred" in record else -1
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError):
-        where = f"{out}, line {number}"
-        raise ReadError(
-            where=where, expected="a turn as a run writes it", found="another line", remedy=_ANEW
-        ) from None
+        where, expected = f"{out}, line {number}", "a turn as a run writes it"
+        raise ReadError(where=where, expected=expected, found="another line", remedy=_ANEW) from None

@@ -5,15 +5,16 @@ from __future__ import annotations
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Value
-from dsteval.errors import DstevalError, OptionError
+from dsteval.errors import DstevalError, require
 from dsteval.readers.base import Flattener, shown
+from dsteval.readers.jsonl_writer import lines
 from dsteval.track.dialogues import Material, reference_states
 from dsteval.track.run_file import encoded, header, opened
 from dsteval.track.tracker import Loaded, Update, in_one_line
@@ -58,7 +59,7 @@ def run(
     restart: bool = False,
     progress: Progress | None = None,
 ) -> TrackerRun:
-    """TrackerRun a tracker over all dialogues that ``out`` does not hold yet.
+    """Run a tracker over all dialogues that ``out`` does not hold yet.
 
     Each finished dialogue is appended to ``out``, lines of our JSONL with ``ref`` and ``pred``, and is on the disk
     before the next begins. A dialogue in which the tracker fails is named, and has no ``pred`` there; the others
@@ -67,12 +68,11 @@ def run(
     works in the main thread of POSIX systems. Raises OptionError where ``out`` belongs to another run or cannot be
     written, and where a timeout is not possible.
     """
-    if tracker.forced and not material.referenced:
-        expected = "reference states, which the tracker needs (ref-state)"
-        raise OptionError(where=material.name, expected=expected, found="none")
+    needed = "reference states, which the tracker needs (ref-state)"
+    require(material.referenced or not tracker.forced, material.name, needed, "none")
     if timeout is not None:
         _check_timeout(timeout)
-    slots = None if material.slots is None else dict.fromkeys(map(canonical, material.slots))
+    slots = dict.fromkeys(map(canonical, material.slots or ()))
     came = TrackerRun(header(material, tracker, nested))
     with opened(Path(out), came.header, material, restart) as (done, append):
         came.before = len(done)
@@ -83,21 +83,21 @@ def run(
                 progress(completed=turns + more, dialogues=came.before + came.tracked, failures=len(came.failures))
 
         tick(0)
-        tracking = _Tracking(tracker, timeout, slots, tick)
+        failed: list[Dialogue] = []
         try:
             for dialogue in material.dialogues:
                 if dialogue.id in done:
                     continue
-                tracked = tracking.dialogue(dialogue)
+                tracked = _tracked(dialogue, tracker, timeout, slots, tick)
                 if isinstance(tracked, Failure):
                     came.failures.append(tracked)
+                    failed.append(dialogue)
                 else:
                     append(encoded(dialogue, tracked, nested, tracker.forced))
                     came.tracked += 1
                 turns += len(dialogue.turns)
                 tick(0)
-            failed = {failure.dialogue for failure in came.failures}
-            append(b"".join(encoded(dialogue, None) for dialogue in material.dialogues if dialogue.id in failed))
+            append(b"".join(lines(failed)))
         except KeyboardInterrupt:
             came.interrupted = True
     return came
@@ -109,11 +109,9 @@ class _TimeUp(BaseException):
 
 def _check_timeout(seconds: float) -> None:
     """Raise OptionError where a turn cannot be limited to so many seconds."""
-    if not 0 < seconds < 1e8:
-        raise OptionError(where="--timeout", expected="seconds, more than 0", found=f"{seconds:g}")
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        found = "a system or a thread without timers"
-        raise OptionError(where="--timeout", expected="the main thread of a POSIX system", found=found)
+    require(0 < seconds < 1e8, "--timeout", "seconds, more than 0", f"{seconds:g}")
+    timed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    require(timed, "--timeout", "the main thread of a POSIX system", "a system or a thread without timers")
 
 
 @contextmanager
@@ -139,79 +137,71 @@ _State = dict[str, tuple[str, Value]]
 """A state by canonical slots: the slot as the tracker spells it, and the value."""
 
 
-@dataclass
-class _Tracking:
-    """Calls the tracker for dialogue after dialogue, and takes its states.
+def _tracked(
+    dialogue: Dialogue, tracker: Loaded, timeout: float | None, slots: Collection[str], tick: Callable[[int], None]
+) -> list[dict[str, Any]] | Failure:
+    """The state of each turn, flat; or how the tracker failed.
 
-    ``slots`` are the canonical names of those that there are, ``tick`` is told of each turn.
+    ``slots`` are the canonical names of those that there are, if known; ``tick`` is told of each turn.
     """
-
-    tracker: Loaded
-    timeout: float | None
-    slots: Collection[str] | None
-    tick: Callable[[int], None]
-
-    def dialogue(self, dialogue: Dialogue) -> list[dict[str, Any]] | Failure:
-        """The state of each turn, flat; or how it failed."""
-        states: list[dict[str, Any]] = []
-        try:
-            self._track(dialogue, states)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            # A tracker's exit, a cancelled task or a generator that was closed is its own affair: the run goes on.
-            text = _tried(_one_line, error) or type(error).__name__
-            return Failure(dialogue.id, dialogue.turns[len(states)].number, text, _tried(_traceback, error))
-        return states
-
-    def _track(self, dialogue: Dialogue, states: list[dict[str, Any]]) -> None:
-        """Append the state of each turn."""
-        with _limited(self.timeout):
-            update = self.tracker.start(dialogue.id)
-        said = [(turn.system or "", turn.user or "") for turn in dialogue.turns]
-        references = [{}, *reference_states(dialogue)] if self.tracker.forced else []
-        state: _State = {}
+    states: list[dict[str, Any]] = []
+    said = [(turn.system or "", turn.user or "") for turn in dialogue.turns]
+    state: _State = {}
+    try:
+        with _limited(timeout):
+            update = tracker.start(dialogue.id)
+        references = [{}, *reference_states(dialogue)] if tracker.forced else []
         for number, utterances in enumerate(said):
-            given: dict[str, Any] = {"history": said[:number]} if "history" in self.tracker.needs else {}
-            if "own-state" in self.tracker.needs:
+            given: dict[str, Any] = {"history": said[:number]} if "history" in tracker.needs else {}
+            if "own-state" in tracker.needs:
                 given["state"] = _flat(state)
-            elif self.tracker.forced:
+            elif tracker.forced:
                 given["state"] = references[number]
-            with _limited(self.timeout):
+            with _limited(timeout):
                 returned = update(*utterances, **given)
-            state = self._taken(returned, state)
+            state = _taken(returned, state, slots)
             states.append(_flat(state))
-            self.tick(len(states))
+            tick(len(states))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # A tracker's exit, a cancelled task or a generator that was closed is its own affair: the run goes on.
+        text = _tried(_one_line, error) or type(error).__name__
+        trace = _tried(traceback.format_exception, error)
+        return Failure(dialogue.id, dialogue.turns[len(states)].number, text, trace)
+    return states
 
-    def _taken(self, returned: Any, before: _State) -> _State:
-        """What the tracker returned, as a whole flat state. Raises DstevalError for what is none."""
-        if not isinstance(returned, Mapping):
-            expected = "a dictionary of slots and values, or an Update"
-            kind = f"{shown(returned)}, of type {type(returned).__name__}"
-            found = "nothing (None)" if returned is None else kind
-            raise DstevalError(where="returned", expected=expected, found=found)
-        flattener = Flattener("")
-        items = flattener.items(returned, "", 0)
-        if problem := flattener.problems.first:
-            _, word, slot = problem["where"].rpartition("slot ")
-            raise DstevalError(**{**problem, "where": word + slot if word else "returned"})
-        changes: _State = {}
-        for slot, value in items:
-            key = canonical(slot)
-            if self.slots is not None and key not in self.slots:
-                raise _unknown_slot(slot, self.slots)
-            if key in changes and changes[key][1] != value:
-                found = f"{changes[key][1]!r} and {value!r}"
-                raise DstevalError(where=f"slot {slot!r}", expected="one value", found=found)
-            changes[key] = slot, value
-            # Half a character, as a tokeniser may leave it, could not be written.
-            "".join((slot, *(value if isinstance(value, tuple) else (value or "",)))).encode()
-        is_update = isinstance(returned, Update)
-        state = {slot: item for slot, item in before.items() if slot not in changes} if is_update else {}
-        for key, (slot, value) in changes.items():
-            if not (is_deletion(value) if is_update else value is None) and value != ():
-                state[key] = slot, value
-        return state
+
+def _taken(returned: Any, before: _State, slots: Collection[str]) -> _State:
+    """What the tracker returned, as a whole flat state. Raises DstevalError for what is none."""
+    if not isinstance(returned, Mapping):
+        kind = f"{shown(returned)}, of type {type(returned).__name__}"
+        found = "nothing (None)" if returned is None else kind
+        raise DstevalError(
+            where="returned", expected="a dictionary of slots and values, or an Update", found=found
+        )
+    flattener = Flattener("")
+    items = flattener.items(returned, "", 0)
+    if problem := flattener.problems.first:
+        _, word, slot = problem["where"].rpartition("slot ")
+        raise DstevalError(**{**problem, "where": word + slot if word else "returned"})
+    changes: _State = {}
+    for slot, value in items:
+        key = canonical(slot)
+        if slots and key not in slots:
+            raise _unknown_slot(slot, slots)
+        if changes.setdefault(key, (slot, value))[1] != value:
+            found = f"{changes[key][1]!r} and {value!r}"
+            raise DstevalError(where=f"slot {slot!r}", expected="one value", found=found)
+        changes[key] = slot, value
+        # Half a character, as a tokeniser may leave it, could not be written.
+        "".join((slot, *(value if isinstance(value, tuple) else (value or "",)))).encode()
+    is_update = isinstance(returned, Update)
+    state = {slot: item for slot, item in before.items() if slot not in changes} if is_update else {}
+    for key, (slot, value) in changes.items():
+        if not (is_deletion(value) if is_update else value is None) and value != ():
+            state[key] = slot, value
+    return state
 
 
 def _flat(state: _State) -> dict[str, Any]:
@@ -223,12 +213,9 @@ def _unknown_slot(slot: str, known: Collection[str]) -> DstevalError:
     from difflib import get_close_matches
 
     near = get_close_matches(canonical(slot), known, n=1)
-    return DstevalError(
-        where=f"slot {slot!r}",
-        expected=f"one of the {len(known)} slots of the data",
-        found="another",
-        remedy=f"Did you mean {near[0]!r}?" if near else "Give the list with --slots FILE if it lacks one.",
-    )
+    expected = f"one of the {len(known)} slots of the data"
+    remedy = f"Did you mean {near[0]!r}?" if near else "Give the list with --slots FILE if it lacks one."
+    return DstevalError(where=f"slot {slot!r}", expected=expected, found="another", remedy=remedy)
 
 
 def _one_line(error: BaseException) -> str:
@@ -237,14 +224,10 @@ def _one_line(error: BaseException) -> str:
     return str(error) if isinstance(error, _TimeUp) else in_one_line(error)
 
 
-def _traceback(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error))
-
-
-def _tried(text: Callable[[BaseException], str], error: BaseException) -> str:
+def _tried(text: Callable[[BaseException], Iterable[str]], error: BaseException) -> str:
     """What is said of an error; nothing where its own methods, which are the tracker's code too, fail."""
     try:
-        return text(error)
+        return "".join(text(error))
     except KeyboardInterrupt:
         raise
     except BaseException:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import OptionError, require, unknown
 from dsteval.registry import Registry
 
 NEEDS: tuple[str, ...] = ("turn", "own-state", "ref-state", "history")
@@ -71,7 +71,11 @@ class Loaded:
         self.options = dict(options or {})
         self._factory = _find(name)
         self._arguments = self._taken(extras or {})
-        self._tracker = self._made()
+        try:
+            self._tracker = self._factory(**self._arguments) if isinstance(self._factory, type) else self._factory
+        except Exception as error:
+            remedy = "Give what its constructor needs with --tracker-option KEY=VALUE."
+            raise self._unfit("a tracker that can be made", in_one_line(error), remedy) from error
         update = self._update()
         self.needs = self._needs(update)
         self._check_call(update)
@@ -117,15 +121,6 @@ class Loaded:
             raise OptionError(unknown(kind, unfit[0], names) if names else f"{self.name} takes no options.")
         return {**{key: value for key, value in extras.items() if key in names}, **self.options}
 
-    def _made(self) -> Any:
-        if not isinstance(self._factory, type):
-            return self._factory
-        try:
-            return self._factory(**self._arguments)
-        except Exception as error:
-            remedy = "Give what its constructor needs with --tracker-option KEY=VALUE."
-            raise self._unfit("a tracker that can be made", in_one_line(error), remedy) from error
-
     def _update(self) -> Callable[..., Any]:
         update: Any = getattr(self._tracker, "update", self._tracker)
         if not callable(update):
@@ -137,12 +132,12 @@ class Loaded:
         declared: Any = getattr(self._tracker, "needs", None)
         if declared is None:
             names = {parameter.name for parameter in _parameters(update)}
-            return tuple(need for need in ("own-state", "history") if _KEYWORDS[need] in names) or ("turn",)
+            declared = [need for need in ("own-state", "history") if _KEYWORDS[need] in names]
         words = [declared] if isinstance(declared, str) else list(declared)
         for word in words:
             if word not in NEEDS:
                 raise OptionError(unknown(f"need of {self.name}", str(word), NEEDS))
-        if {"own-state", "ref-state"} <= set(words):
+        if {"own-state", "ref-state"} <= {*words}:
             raise self._unfit("own-state or ref-state", "both", part=", needs")
         return tuple(need for need in NEEDS if need in words) or ("turn",)
 
@@ -171,11 +166,6 @@ class Loaded:
         return digest.hexdigest()[:12]
 
 
-def names() -> list[str]:
-    """The names of all trackers at hand: the bundled one, and those of other packages (``dsteval.trackers``)."""
-    return TRACKERS.names()
-
-
 def _find(name: str) -> Any:
     """What the name stands for, not made yet. Raises OptionError where there is none."""
     target = name if ":" in name else TRACKERS.bundled.get(name, "")
@@ -183,7 +173,7 @@ def _find(name: str) -> Any:
         target = TRACKERS.installed[name].value
     module_name, _, path = target.partition(":")
     if not module_name:
-        problem = unknown("tracker", name, names(), "dsteval list trackers")
+        problem = unknown("tracker", name, TRACKERS.names(), "dsteval list trackers")
         raise OptionError(problem, remedy="A tracker of your own is written module:object.")
     found: Any = _module(name, module_name)
     for part in path.split("."):
@@ -221,8 +211,7 @@ def option_values(texts: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
-        if not equals or not key.isidentifier():
-            raise OptionError(where=f"--tracker-option {text}", expected="KEY=VALUE", found=repr(text))
+        require(equals and key.isidentifier(), f"--tracker-option {text}", "KEY=VALUE", repr(text))
         try:
             found[key] = msgspec.json.decode(value)
         except (msgspec.DecodeError, UnicodeError):
@@ -240,10 +229,9 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 def _sources(factory: Any) -> list[Path]:
     """The Python files that a tracker is written in: its module's, with the package's folder where it has one."""
     module = inspect.getmodule(factory if callable(factory) else type(factory))
-    file = getattr(module, "__file__", None)
-    if module is None or not file:
+    if module is None or not getattr(module, "__file__", None):
         return []
-    place = Path(file)
+    place = Path(str(module.__file__))
     return sorted(place.parent.glob("*.py")) if module.__package__ else [place]
 
 

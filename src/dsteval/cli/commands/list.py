@@ -14,7 +14,7 @@ from dsteval.data import catalogue as catalog
 from dsteval.data.fetch import missing, unverified
 from dsteval.protocols import model as protocol
 from dsteval.render.table import Cell, Table
-from dsteval.track import tracker
+from dsteval.track.tracker import TRACKERS, Loaded
 
 
 def _metrics() -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ _LISTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
         map(protocol.load, protocol.names()), "source", "needs", "checked", "hash", name="label", about="title"
     ),
     "readers": lambda: _described(map(readers.find, readers.names()), "name", "sides", "about"),
-    "trackers": lambda: _described(map(tracker.Loaded, tracker.names()), "name", "about", "needs", "hash"),
+    "trackers": lambda: _described(map(Loaded, TRACKERS.names()), "name", "about", "needs", "hash"),
     "datasets": _datasets,
 }
 

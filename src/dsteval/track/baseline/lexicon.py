@@ -23,6 +23,7 @@ _EMPTY = frozenset(WORDS["empty"].split())
 _PLACES = {"departure", "destination", "origin", "city", "location", "pickup", "dropoff"}
 _FLAGS = frozenset({"yes", "no", "true", "false", "free"})
 _GENERAL = frozenset(WORDS["common"].split())
+_INTENT = ("required_slots", "optional_slots")
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ class Slot:
 
 
 class Lexicon:
-    """All slots, also by domain, kind and role; a table from spellings to (slot, value); the words of each domain.
+    """All slots, also by domain and kind; a table from spellings to (slot, value); the words of each domain.
 
     ``opened`` says that it comes from a schema, whose names and places are in no list. ``longest`` is how many
     words a spelling has at most.
@@ -61,13 +62,11 @@ class Lexicon:
         self.opened = opened
         self.of: defaultdict[str, list[Slot]] = defaultdict(list)
         self.kinds: defaultdict[str, list[Slot]] = defaultdict(list)
-        self.roles: defaultdict[str, list[Slot]] = defaultdict(list)
         self.domains: dict[str, str] = {}
         self.spellings: dict[str, list[tuple[Slot, str]]] = {}
         for slot in self.slots.values():
             self.of[slot.domain].append(slot)
             self.kinds[slot.kind].append(slot)
-            self.roles[slot.role].append(slot)
             for word in domain_words(slot.domain):
                 self.domains.setdefault(normal(word), slot.domain)
             for spelled, value in slot.values.items() if slot.kind in ("choice", "name", "place") else ():
@@ -111,12 +110,8 @@ def lexicon_from_schema(schema: Sequence[Mapping[str, Any]]) -> Lexicon:
     """
     slots = []
     for service in schema:
-        used = {
-            slot
-            for intent in service.get("intents", [])
-            for part in ("required_slots", "optional_slots")
-            for slot in intent.get(part, ())
-        }
+        intents = service.get("intents", [])
+        used = {slot for intent in intents for part in _INTENT for slot in intent.get(part, ())}
         domain = service["service_name"]
         for entry in service.get("slots", []):
             if not used or entry["name"] in used:
@@ -153,13 +148,11 @@ def _in_one_domain(values: Mapping[str, Mapping[str, int]]) -> dict[str, dict[st
 
 
 def _slot(name: str, domain: str, values: Counter[str], opened: bool) -> Slot:
-    words = tuple(word.casefold() for word in _WORDS.findall(canonical(name).partition("-")[2]))
-    joined = "".join(words)
-    parts = (*words, joined) if joined not in words else words
-    kind, role = _kind(parts, values), ""
-    if kind in ("number", "time", "place", "date"):
-        table = _COUNTED if kind == "number" else _ROLES
-        role = next((role for role, names in table.items() for part in parts if part in names), "")
+    words = [word.casefold() for word in _WORDS.findall(canonical(name).partition("-")[2])]
+    parts = tuple(dict.fromkeys((*words, "".join(words))))
+    kind = _kind(parts, values)
+    roles = _COUNTED if kind == "number" else _ROLES if kind in ("time", "place", "date") else {}
+    role = next((role for role, names in roles.items() if {*parts} & {*names}), "")
     cues = {cue for part in parts for cue in WORDS["cues"].get(part, () if part in _EMPTY else (part,))}
     pattern = re.compile(any_of([*map(re.escape, sorted(cues))]) if cues else "(?!)")  # or nothing at all
     slot = Slot(name, domain, kind, role, parts, opened, pattern)
@@ -194,20 +187,14 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
     named = slot.kind in ("name", "place")
     total = sum(values.values())
     floor = (3 if named else total / 2000) if total > 500 else 0
-    best = _merged(values, named)
-    for value, _ in values.most_common():
-        best.setdefault(_key(value), value)
+    best = {_key(value): value for value, _ in reversed(values.most_common())} | _merged(values, named)
     for value, count in values.most_common():
         spelled = normal(value)
-        if count < floor or not spelled or (named and not _is_name(slot, spelled, count * 200 > total)):
+        if count < floor or not spelled or (slot.kind == "choice" and spelled in _FLAGS):
             continue
-        if slot.kind == "choice" and spelled in _FLAGS:
-            continue
-        chosen = best[_key(value)]
-        for form in _forms(spelled):
-            slot.values.setdefault(form, chosen)
-        for other in _SYNONYMS.get(value.casefold(), ()):
-            slot.values.setdefault(normal(other), chosen)
+        if not named or _is_name(slot, spelled, count * 200 > total):
+            for form in (*_forms(spelled), *map(normal, _SYNONYMS.get(value.casefold(), ()))):
+                slot.values.setdefault(form, best[_key(value)])
     if named:
         _shorten(slot)
 
@@ -215,11 +202,11 @@ def _spell(slot: Slot, values: Counter[str]) -> None:
 def _is_name(slot: Slot, spelled: str, frequent: bool) -> bool:
     """Whether a label is a name and no slip: of common words a name is made only where it is long and frequent."""
     words = spelled.split()
+    if spelled == "the place" or (slot.kind == "place" and spelled == "cambridge"):
+        return True
     if frequent and len(words) > 2 and spelled not in _SYNONYMS["guesthouse"]:
         return True
-    if slot.kind == "place" and spelled == "cambridge":
-        return True
-    return (any(len(word) > 2 for word in words) and not {*words} <= _GENERAL | {"the"}) or spelled == "the place"
+    return any(len(word) > 2 for word in words) and not {*words} <= _GENERAL
 
 
 def _merged(values: Counter[str], named: bool) -> dict[str, str]:
@@ -231,10 +218,8 @@ def _merged(values: Counter[str], named: bool) -> dict[str, str]:
         for value, more in ranked[:at]:
             if more < 4 * count:
                 break
-            longer = {*_key(value, " ").split()}
-            if (named and words < longer and not words <= _GENERAL) or (
-                len(value) > 6 and fuzz.ratio(_key(rare), _key(value)) > 89
-            ):
+            part = named and words < {*_key(value, " ").split()} and not words <= _GENERAL
+            if part or (len(value) > 6 and fuzz.ratio(_key(rare), _key(value)) > 89):
                 merged.setdefault(_key(rare), merged.get(_key(value), value))
                 break
     return merged
@@ -243,8 +228,8 @@ def _merged(values: Counter[str], named: bool) -> dict[str, str]:
 def _key(value: str, between: str = "") -> str:
     spelled = normal(value).removeprefix("the ").replace("b and b", "bed and breakfast")
     for ending in ("restaurant", "hotel"):
-        if spelled.endswith(" " + ending) and spelled.count(" ") > 1:
-            spelled = spelled.removesuffix(" " + ending)
+        if spelled.count(" ") > 1:
+            spelled = spelled.removesuffix(f" {ending}")
     return between.join(map(stem, spelled.split()))
 
 
@@ -253,10 +238,9 @@ def _forms(spelled: str) -> Iterable[str]:
     bare = spelled.removeprefix("the ")
     if bare not in _GENERAL:
         yield bare
-    for pair in WORDS["spelled_two_ways"]:
-        for written, other in (pair, pair[::-1]):
-            if written in bare:
-                yield bare.replace(written, other)
+    for written, other in WORDS["spelled_two_ways"]:
+        if written in bare:
+            yield bare.replace(written, other)
 
 
 def _shorten(slot: Slot) -> None:
@@ -281,9 +265,7 @@ def domain_words(domain: str) -> tuple[str, ...]:
     >>> domain_words("Hotels_4")[:2]
     ('hotels', 'hotel')
     """
-    plain = re.sub(r"[_\d]+$", "", domain)
-    words = [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", plain)]
-    joined = "".join(words)
+    joined = "".join(re.findall(r"[A-Za-z]+", domain)).casefold()
     single = joined.removesuffix("s") if joined not in ("bus", "buses") else "bus"
     known = WORDS["domains"]
     return tuple(dict.fromkeys((joined, single, *known.get(single, ()), *known.get(joined, ()))))

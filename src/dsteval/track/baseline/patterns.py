@@ -1,4 +1,4 @@
-"""How the baseline reads a text: one plain spelling, and patterns for times, numbers and days."""
+"""How the baseline reads a text: one plain spelling, its sentences, numbers and times."""
 
 from __future__ import annotations
 
@@ -6,21 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-_TOKENS = re.compile(r"\d{1,2}:\d\d|[^\W\d_]+(?:\d\w*)?|\d+|[.?!,;]")
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-_NUMBERS = {word: str(value) for value, word in enumerate(_WORDS.split())}
-NUMBER = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
-"""A small number, in digits or as a word."""
+from dsteval.track.baseline.vocabulary import WORDS, says
 
-_CLOCK = re.compile(
-    rf"\b(?:(?P<h>\d{{1,2}}):(?P<m>\d\d)(?: ?(?P<ap>am|pm|a m|p m|a . m|p . m))?"
-    rf"|(?P<half>half|quarter|\d\d? minutes) (?P<way>past|after|to|before|till) "
-    rf"(?P<hh>{NUMBER})(?: ?(?P<hap>am|pm|a m|p m))?"
-    rf"|(?P<o>{NUMBER})(?: o ?clock(?: in the (?P<part>morning|afternoon|evening))?)? (?P<oap>am|pm|a m|p m)"
-    rf"|(?P<c>{NUMBER}) o ?clock(?: (?:in the|at) (?P<cpart>morning|afternoon|evening|night))?"
-    rf"|(?P<noon>noon|midday|midnight)"
-    rf"|(?:at|by|after|before|around|for) (?P<four>(?:[01]\d|2[0-4])[0-5]\d)(?: ?hrs| hours)?)\b"
-)
+_TOKENS = re.compile(r"\d{1,2}:\d\d|[^\W\d_]+(?:\d\w*)?|\d+|[.?!,;]")
+_NUMBERS = {word: str(value) for value, word in enumerate(WORDS["numbers"].split())}
 
 
 @lru_cache(maxsize=20000)
@@ -56,16 +45,14 @@ def number(text: str) -> str:
     return _NUMBERS.get(text, text)
 
 
-def clock_times(text: str) -> Iterator[tuple[int, int, str]]:
+def clock_times(text: str) -> Iterator[tuple[int, str]]:
     """Times in a plain text with their place, as HH:MM.
 
-    >>> [time for _, _, time in clock_times("by 5 pm or 17:30 or quarter to 7 pm or noon")]
+    >>> [time for _, time in clock_times("by 5 pm or 17:30 or quarter to 7 pm or noon")]
     ['17:00', '17:30', '18:45', '12:00']
     """
-    for match in _CLOCK.finditer(text):
-        groups = match.groupdict()
-        start = match.start("four") if groups["four"] else match.start()
-        yield start, match.end(), _clock(groups)
+    for match in says("clock").finditer(text):
+        yield match.start("four" if match["four"] else 0), _clock(match.groupdict())
 
 
 def _clock(groups: dict[str, str | None]) -> str:
@@ -76,11 +63,10 @@ def _clock(groups: dict[str, str | None]) -> str:
     hour = int(number(groups["h"] or groups["hh"] or groups["o"] or groups["c"] or "0"))
     minute = int(groups["m"] or 0)
     half = (groups["ap"] or groups["hap"] or groups["oap"] or "")[:1]
-    part = groups["part"] or groups["cpart"]
     if groups["half"]:
         away = {"half": 30, "quarter": 15}.get(groups["half"]) or int(groups["half"].split()[0])
         hour, minute = (hour, away) if groups["way"] in ("past", "after") else (hour - 1, (60 - away) % 60)
-    late = half == "p" or part in ("afternoon", "evening", "night")
+    late = half == "p" or (groups["part"] or groups["cpart"]) in ("afternoon", "evening", "night")
     if late and hour < 12:
         hour += 12
     elif half == "a" and hour == 12:
@@ -90,8 +76,6 @@ def _clock(groups: dict[str, str | None]) -> str:
 
 class Said:
     """An utterance in its plain spelling, with what is groups in it."""
-
-    __slots__ = ("raw", "starts", "text", "words")
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
@@ -107,14 +91,11 @@ class Said:
         """The part of the same sentence just after a place."""
         return re.split(r"[.?!;]", self.text[at : at + reach])[0]
 
-    def sentences(self) -> Iterator[tuple[int, str]]:
+    def sentences(self) -> list[tuple[int, str]]:
         """The sentences with where they start, their closing mark included."""
-        for match in re.finditer(r"[^.?!;]+[.?!;]*", self.text):
-            yield match.start(), match.group()
+        return [(match.start(), match.group()) for match in re.finditer(r"[^.?!;]+[.?!;]*", self.text)]
 
     def sentence(self, at: int) -> tuple[int, str]:
         """The sentence around a place, with where it starts; empty between sentences."""
-        for start, text in self.sentences():
-            if start <= at < start + len(text):
-                return start, text
-        return at, ""
+        around = (sentence for sentence in self.sentences() if 0 <= at - sentence[0] < len(sentence[1]))
+        return next(around, (at, ""))

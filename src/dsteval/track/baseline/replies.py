@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from operator import attrgetter
-
 from dsteval.track.baseline.lexicon import Slot
-from dsteval.track.baseline.patterns import NUMBER, normal, number
+from dsteval.track.baseline.patterns import normal, number
 from dsteval.track.baseline.scene import Scene, domain_words_in
-from dsteval.track.baseline.vocabulary import phrases_of, says
+from dsteval.track.baseline.vocabulary import says
 
 DONTCARE = "dontcare"
-_NONE = re.compile(
-    r"^(?:no(?: i)? ?(?:,|\.|but|dont|do not|i dont|i do not|$)|not really|nope|i (?:dont|do not) [.])"
-)
-_BARE = re.compile(rf"^(?:{phrases_of('bare')} )*(?P<n>{NUMBER})(?: please| only| thanks?)?(?: [.,!?]| and\b|$)")
-_YES_OR_NO = re.compile(r"(?:yes|yeah|sure|(?P<no>no|nope))\b")
 _COUNTED = frozenset({"people", "stay"})
 
 
@@ -45,7 +36,7 @@ def any_value(scene: Scene) -> None:
         asked = [slot for slot in scene.asked if slot.kind != "name" and not scene.value_of(slot)]
         for slot in named[:2] or asked[:1]:
             _no_matter(scene, slot)
-    if not scene.new and _NONE.search(scene.said.text) and says("preference").search(scene.heard.text):
+    if not scene.new and says("no_wish").search(scene.said.text) and says("preference").search(scene.heard.text):
         for slot in scene.asked[:1]:
             if slot.kind in ("choice", "flag") and slot.name not in scene.state:
                 _no_matter(scene, slot)
@@ -55,52 +46,48 @@ def _no_matter(scene: Scene, slot: Slot) -> None:
     # Whoever gives one time leaves the other open; that is no wish.
     times = [other for other in scene.lexicon.of[slot.domain] if other.kind == "time" and scene.value_of(other)]
     if not (slot.kind == "time" and times) and slot.kind != "date" and slot.role not in _COUNTED:
-        scene.put(slot, DONTCARE)
+        scene.new[slot.name] = DONTCARE
 
 
 def answer(scene: Scene) -> None:
     """Take a bare number, "yes" or "no" as the answer to what the system asked."""
-    bare, said = _BARE.match(scene.said.text), _YES_OR_NO.match(scene.said.text)
+    bare, said = says("bare_number").match(scene.said.text), says("yes_or_no").match(scene.said.text)
     for slot in scene.asked:
         if slot.name in scene.new:
             continue
         if slot.kind == "number" and bare:
-            scene.put(slot, number(bare["n"]))
+            scene.new[slot.name] = number(bare["n"])
             bare = None
         elif slot.kind == "flag" and len(scene.asked) == 1 and said:
-            scene.put(slot, slot.truth(not said["no"]))
+            scene.new[slot.name] = slot.truth(not said["no"])
 
 
-def _offers(scene: Scene, kind: str, key: Callable[[Slot], str]) -> list[tuple[str, Slot, bool]]:
+def _offers(scene: Scene, kind: str, key: str) -> list[tuple[str, Slot, bool]]:
     """What the system offers of each key: the first value, its slot, and whether it is the only one."""
     offers: dict[str, dict[str, Slot]] = {}
     for mention in scene.shown:
         for slot, value in mention.readings:
             if slot.kind == kind:
-                offers.setdefault(key(slot), {})[value] = slot
+                offers.setdefault(getattr(slot, key), {})[value] = slot
     return [(*next(iter(values.items())), len(values) == 1) for values in offers.values()]
-
-
-def _takes(scene: Scene) -> bool:
-    return bool(says("taken").search(scene.said.text)) and not says("refused").search(scene.said.text[:60])
 
 
 def accept_names(scene: Scene) -> None:
     """Take the one listed name that the system offers, unless the user refuses or speaks of another matter."""
-    for value, slot, single in _offers(scene, "name", attrgetter("domain")):
+    for value, slot, single in _offers(scene, "name", "domain"):
         scene.memory.offered[slot.domain] = value
         elsewhere = any(domain != slot.domain and not reference for _, domain, reference in scene.marks)
         known = slot.name in scene.new or normal(scene.value_of(slot)) == normal(value)
-        if single and not elsewhere and not known and _takes(scene):
-            scene.put(slot, value)
+        if single and not elsewhere and not known and scene.accepts("taken", "refused", 60):
+            scene.new[slot.name] = value
 
 
 def accept_values(scene: Scene) -> None:
     """Take the one value of a closed slot that the system offers where the user agrees: schemas without names."""
-    if scene.lexicon.opened and _takes(scene):
-        for value, slot, single in _offers(scene, "choice", attrgetter("name")):
-            if single and slot.domain == scene.before and not scene.value_of(slot):
-                scene.put(slot, value)
+    if scene.lexicon.opened and scene.accepts("taken", "refused", 60):
+        for value, slot, single in _offers(scene, "choice", "name"):
+            if single and slot.domain == scene.memory.active and not scene.value_of(slot):
+                scene.new[slot.name] = value
 
 
 def drop(scene: Scene) -> None:

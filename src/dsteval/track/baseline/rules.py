@@ -7,30 +7,12 @@ import re
 from rapidfuzz import fuzz, process
 
 from dsteval.track.baseline.lexicon import Slot
-from dsteval.track.baseline.patterns import NUMBER, clock_times, number
+from dsteval.track.baseline.patterns import clock_times, number
 from dsteval.track.baseline.scene import Mention, Scene
 from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of, says
 
-_SINGLE = re.compile(r"\b(?:night|day|ticket|seat)$")
-_MORE = r"(?:more |other |full |total |additional |checked |different |consecutive )?"
-_COUNTS = {
-    role: re.compile(rf"\b(?P<n>{NUMBER}|an?|single) {_MORE}{any_of(units)}")
-    for role, units in WORDS["units"].items()
-}
-_GROUP = re.compile(
-    rf"{phrases_of('group')} (?:a total of |just |only |about )?(?P<n>{NUMBER})\b"
-    r"(?! ?(?:nights?|days?|stars?|am|pm|:|o ?clock|a m|p m|or|of them|rooms?|minutes|hours))"
-)
-_FOR = re.compile(rf"\bfor (?P<n>{NUMBER})(?: please)?(?= (?:[.,!?]|on|at|and|from|starting|with|in|leaving)|$)")
-_RATED = re.compile(
-    rf"\b(?:stars?|rating|rated|star rating)(?: (?:of|is|at|should be|as|an?|with))* (?P<n>{NUMBER})\b"
-)
-_LEAVE_BY = re.compile(r"\b(?:leav\w*|depart\w*) (?:(?!arriv|and |get |be )\w+ ){0,4}(?:by|before) $")
-_DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
+_COUNTS = {role: re.compile(phrases_of("counted") + any_of(units)) for role, units in WORDS["units"].items()}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_LIKE_A_DAY = re.compile(r"\b\w{2,7}days?\b")
-_REFUSED = re.compile(r"\b(?:dont need|not need|no need|doesnt need|without|no|doesnt have to|dont want)\b[^,]*$")
-_TYPE = re.compile(r"\b(?:type|be an?|kind)\b|guest ?house")
 
 
 def values(scene: Scene) -> None:
@@ -40,13 +22,10 @@ def values(scene: Scene) -> None:
             continue
         readings = [(slot, value) for slot, value in mention.readings if _fits(scene, mention, slot)]
         domain = scene.domain_at(mention.start, [slot for slot, _ in readings])
-        if scene.lexicon.opened and domain != scene.active:
-            continue
-        for slot, value in readings:
+        for slot, value in readings if not scene.lexicon.opened or domain == scene.active else ():
             if slot.domain == domain:
-                scene.put(slot, value)
-                if slot.kind == "name":
-                    mention.used = True
+                scene.new[slot.name] = value
+                mention.used = slot.kind == "name"
                 break
 
 
@@ -60,7 +39,7 @@ def _fits(scene: Scene, mention: Mention, slot: Slot) -> bool:
     other = scene.state.get(slot.name, mention.spelled) != mention.spelled
     if other and "changes" in scene.on and re.search(r"\ban?(?: \w+){0,3} $", before):
         return True
-    return slot in scene.asked or bool(_TYPE.search(f"{before}|{scene.said.after(mention.end, 20)}"))
+    return slot in scene.asked or bool(says("types").search(f"{before}|{scene.said.after(mention.end, 20)}"))
 
 
 def flags(scene: Scene) -> None:
@@ -73,44 +52,40 @@ def flags(scene: Scene) -> None:
         asks = "?" in sentence and says("question").search(sentence)  # rather than wishes
         if scene.lexicon.opened and (slot.domain != scene.active or asks):
             continue
-        refused = _REFUSED.search(scene.said.before(cue.start(), 40)) and "changes" in scene.on
-        scene.put(slot, slot.truth(not refused))
+        refused = says("declined").search(scene.said.before(cue.start(), 40)) and "changes" in scene.on
+        scene.new[slot.name] = slot.truth(not refused)
 
 
 def numbers(scene: Scene) -> None:
     """Set counted things: people, nights, stars."""
     text = scene.said.text
     for role, pattern in _COUNTS.items():
-        slots = scene.lexicon.roles[role]
-        if not slots:
-            continue
+        slots = [slot for slot in scene.lexicon.slots.values() if slot.role == role]
         matches = [*pattern.finditer(text)]
         if role == "people":
-            matches = [*matches, *_GROUP.finditer(text)] or [*_FOR.finditer(text)]
+            matches = [*matches, *says("group_of").finditer(text)] or [*says("for_people").finditer(text)]
         elif role == "stars":
-            matches += _RATED.finditer(text)
+            matches += says("rated").finditer(text)
         for match in matches:
             single = match["n"] in ("a", "an", "single")
-            if (not single or _SINGLE.search(match.group())) and not scene.negated(match.start()):
+            if (not single or says("one_thing").search(match.group())) and not scene.negated(match.start()):
                 _count(scene, match.start(), slots, "one" if single else match["n"])
         if role == "people" and not matches and (alone := says("alone").search(text)):
             _count(scene, alone.start(), slots, "one")
 
 
 def _count(scene: Scene, at: int, slots: list[Slot], said: str) -> None:
-    domain = scene.domain_at(at, slots)
-    if scene.lexicon.opened and domain != scene.active:
-        return
     value = number(said)
-    for slot in slots:
-        if slot.domain == domain and (slot.open or value in slot.values or not slot.values):
-            scene.put(slot, said if slot.open else slot.values.get(value, value))
+    for slot in _in_domain(scene, at, slots):
+        passed_over = scene.lexicon.opened and slot.domain != scene.active
+        if not passed_over and (slot.open or value in slot.values or not slot.values):
+            scene.new[slot.name] = said if slot.open else slot.values.get(value, value)
 
 
 def times(scene: Scene) -> None:
     """Set times: leaving, arriving, or the booking's."""
     slots = [slot for slot in scene.lexicon.kinds["time"] if not slot.open]
-    for start, _, time in clock_times(scene.said.text) if slots else ():
+    for start, time in clock_times(scene.said.text) if slots else ():
         role = _time_role(scene.said.before(start, 60))
         chosen = _in_domain(scene, start, [slot for slot in slots if slot.role == role]) if role else []
         chosen = chosen or _in_domain(scene, start, slots)
@@ -118,7 +93,7 @@ def times(scene: Scene) -> None:
             asked = [slot for slot in chosen if slot in scene.asked]
             chosen = asked or [slot for slot in chosen if slot.role in ("", "leave")]
         for slot in chosen[:1]:
-            scene.put(slot, time)
+            scene.new[slot.name] = time
 
 
 def _in_domain(scene: Scene, start: int, slots: list[Slot]) -> list[Slot]:
@@ -127,7 +102,7 @@ def _in_domain(scene: Scene, start: int, slots: list[Slot]) -> list[Slot]:
 
 
 def _time_role(before: str) -> str:
-    if _LEAVE_BY.search(before):
+    if says("leave_by").search(before):
         return "leave"
     leave, arrive = (max([m.end() for m in says(role).finditer(before)] or [-1]) for role in ("leave", "arrive"))
     return "" if leave == arrive else "leave" if leave > arrive else "arrive"
@@ -136,9 +111,9 @@ def _time_role(before: str) -> str:
 def days(scene: Scene) -> None:
     """Set days of the week."""
     slots = [slot for slot in scene.lexicon.kinds["date"] if not slot.open]
-    pattern = _LIKE_A_DAY if "spelling" in scene.on else _DAY
+    pattern = says("like_a_weekday") if "spelling" in scene.on else says("weekday")
     for match in pattern.finditer(scene.said.text) if slots else ():
         day = process.extractOne(match.group().removesuffix("s"), _DAYS, scorer=fuzz.ratio, score_cutoff=80)
         if day and not scene.negated(match.start()):
             for slot in _in_domain(scene, match.start(), slots)[:1]:
-                scene.put(slot, day[0])
+                scene.new[slot.name] = day[0]

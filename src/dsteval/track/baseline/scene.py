@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dsteval.track.baseline.lexicon import Lexicon, Slot
 from dsteval.track.baseline.patterns import Said, stem
-from dsteval.track.baseline.vocabulary import phrases_of, says
+from dsteval.track.baseline.vocabulary import says
 
-_REFERRED = re.compile(phrases_of("referred") + " (?:(?:the|my|this|that|our|both|said|same) )+$")
-_DIRECT = re.compile(r"\b(?:from|to|between|leaving|leave|as|near|and|departing) $")
-_NEGATED = re.compile(phrases_of("negated") + "(?: (?:an?|the|in|any|in the|be))* $")
-_STREET = re.compile(" " + phrases_of("street"))
-_PLACE = re.compile(r" (?:to|that|is)\b")
 _VERBS = frozenset({"eat", "dine", "stay", "eating", "dining", "fly", "watch", "listen", "pay", "swim"})
 
 
@@ -46,8 +40,8 @@ class Mention:
 class Scene:
     """A turn: utterances, context and the changes that the rules have found so far in ``new``.
 
-    ``on`` are the groups of rules in use. ``before`` is the domain at hand before the turn, ``asked`` the slots
-    that the system asks for, ``marks`` the places where the user names a domain: (place, domain, whether it is
+    ``on`` are the groups of rules in use. ``active`` is the domain at hand, ``asked`` the slots that the system
+    asks for, ``marks`` the places where the user names a domain: (place, domain, whether it is
     a mere reference).
     """
 
@@ -56,17 +50,11 @@ class Scene:
     ) -> None:
         self.lexicon, self.state, self.memory, self.on = lexicon, state, memory, on
         self.heard, self.said = map(Said, texts)
-        self.before = memory.active
+        self.active = memory.active
         self.new: dict[str, str] = {}
         self.asked: list[Slot] = []
-        self.mentions = [*self._find(self.said)]
-        self.shown = [*self._find(self.heard)]
+        self.mentions, self.shown = [*self._find(self.said)], [*self._find(self.heard)]
         self.marks = self._marks()
-
-    @property
-    def active(self) -> str:
-        """The domain at hand."""
-        return self.memory.active
 
     def _find(self, said: Said) -> Iterator[Mention]:
         """The values that a text names, the longest first at each place."""
@@ -87,34 +75,31 @@ class Scene:
 
     def _marks(self) -> list[tuple[int, str, bool]]:
         names = [mention for mention in self.mentions if mention.kinds & {"name", "place"}]
-        inside = [(name.start, name.end) for name in names if " " in name.spelled]
-        marks = [mark for mark in self._announced() if not any(start <= mark[0] < end for start, end in inside)]
-        riding = self.active == "taxi" or bool(says("ride").search(self.said.text))
-        for mention in self.mentions:
-            named = mention in names
-            domains = {slot.domain for slot, _ in mention.readings if slot.kind != "place"}
-            fits = named or mention.kinds == {"choice"}
-            if fits and len(domains) == 1 and all(mark[0] != mention.start for mark in marks):
-                reference = self._refers(mention.start) or (named and riding)
-                marks.append((mention.start, domains.pop(), reference))
-        return sorted(marks)
-
-    def _announced(self) -> Iterator[tuple[int, str, bool]]:
+        inside = {at for name in names if " " in name.spelled for at in range(name.start, name.end)}
+        marks: dict[int, tuple[str, bool]] = {}
         for number, domain in domain_words_in(self.said.words, self.lexicon):
             start = self.said.starts[number]
-            yield start, domain, self.said.words[number] not in _VERBS and self._refers(start)
+            if start not in inside:
+                marks[start] = domain, self.said.words[number] not in _VERBS and self._refers(start)
+        riding = self.active == "taxi" or bool(says("ride").search(self.said.text))
+        for mention in self.mentions:
+            domains = {slot.domain for slot, _ in mention.readings if slot.kind != "place"}
+            if len(domains) == 1 and (mention in names or mention.kinds == {"choice"}):
+                reference = self._refers(mention.start) or (mention in names and riding)
+                marks.setdefault(mention.start, (domains.pop(), reference))
+        return sorted((start, domain, reference) for start, (domain, reference) in marks.items())
 
     def _refers(self, at: int) -> bool:
         before = self.said.text[max(0, at - 30) : at]
-        return bool(_REFERRED.search(before) or _DIRECT.search(before))
+        return bool(says("reference").search(before) or says("direct").search(before))
 
-    def put(self, slot: Slot, value: str) -> None:
-        """Set a slot."""
-        self.new[slot.name] = value
+    def accepts(self, yes: str, no: str, reach: int | None = None) -> bool:
+        """Whether the user says one thing and, in the first so many characters, not the other."""
+        return bool(says(yes).search(self.said.text)) and not says(no).search(self.said.text[:reach])
 
     def negated(self, start: int) -> bool:
         """Whether words like "not" or "instead of" stand right before the place."""
-        return "changes" in self.on and bool(_NEGATED.search(self.said.text[max(0, start - 40) : start]))
+        return "changes" in self.on and bool(says("negation").search(self.said.text[max(0, start - 40) : start]))
 
     def domain_at(self, at: int, slots: list[Slot]) -> str:
         """Which domain, of those that the slots have, something at this place belongs to."""
@@ -152,5 +137,5 @@ def domain_words_in(words: list[str], lexicon: Lexicon) -> Iterator[tuple[int, s
 def _is_part(text: str, mention: Mention) -> bool:
     """Whether a name is only part of an address, or of "the place to stay"."""
     after = text[mention.end :]
-    part = _STREET.match(after) or (mention.spelled == "the place" and _PLACE.match(after))
+    part = says("in_street").match(after) or (mention.spelled == "the place" and says("place_that").match(after))
     return mention.kinds <= {"name", "place"} and bool(part)

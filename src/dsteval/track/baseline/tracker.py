@@ -25,25 +25,20 @@ Training = str | Path | Mapping[str, Mapping[str, int]] | Iterable[Mapping[str, 
 RULES: Mapping[str, str] = WORDS["rules"]
 """The groups of rules, each of which can be switched off."""
 
-_STEPS: tuple[tuple[str, Callable[[Scene], None]], ...] = (
-    ("references", travel.refer),
-    ("travel", travel.places),
-    ("values", said.values),
-    ("values", said.flags),
-    ("numbers", said.numbers),
-    ("times", said.times),
-    ("days", said.days),
-    ("days", open_values.dates),
-    ("times", open_values.spoken_times),
-    ("values", open_values.phrases),
-    ("numbers", open_values.amounts),
-    ("answers", replies.answer),
-    ("answers", open_values.answers),
-    ("any", replies.any_value),
-    ("offers", replies.accept_names),
-    ("offers", open_values.accept_names),
-    ("offers", replies.accept_values),
-    ("changes", replies.drop),
+_STEPS: tuple[tuple[str, tuple[Callable[[Scene], None], ...]], ...] = (
+    ("references", (travel.refer,)),
+    ("travel", (travel.places,)),
+    ("values", (said.values, said.flags)),
+    ("numbers", (said.numbers,)),
+    ("times", (said.times,)),
+    ("days", (said.days, open_values.dates)),
+    ("times", (open_values.spoken_times,)),
+    ("values", (open_values.phrases,)),
+    ("numbers", (open_values.amounts,)),
+    ("answers", (replies.answer, open_values.answers)),
+    ("any", (replies.any_value,)),
+    ("offers", (replies.accept_names, open_values.accept_names, replies.accept_values)),
+    ("changes", (replies.drop,)),
 )
 
 
@@ -93,13 +88,14 @@ class Baseline:
             replies.ask(scene)
         # The domain at hand is the last that the user names, or else the one that the system asks about.
         if named := [domain for _, domain, reference in scene.marks if not reference]:
-            self.memory.active = named[-1]
-        elif scene.asked and all(slot.domain != self.memory.active for slot in scene.asked):
-            self.memory.active = scene.asked[0].domain
-        for group, apply in _STEPS:
-            if group in self.rules:
+            scene.active = named[-1]
+        elif scene.asked and all(slot.domain != scene.active for slot in scene.asked):
+            scene.active = scene.asked[0].domain
+        for group, rules in _STEPS:
+            for apply in rules if group in self.rules else ():
                 apply(scene)
-        self.state.update(scene.new)
+        self.state |= scene.new
+        self.memory.active = scene.active
         for name in scene.new:
             domain = self.lexicon.slots[name].domain
             self.memory.order = [other for other in self.memory.order if other != domain] + [domain]

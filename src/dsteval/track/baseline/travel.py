@@ -6,14 +6,8 @@ import re
 
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.scene import Scene
-from dsteval.track.baseline.vocabulary import WORDS, any_of, phrases_of, says
+from dsteval.track.baseline.vocabulary import WORDS, any_of, says
 
-_FROM = re.compile(phrases_of("from") + "(?: (?:the|my|in|from|at|is|will be))* $")
-_TO = re.compile(phrases_of("to") + "(?: (?:the|my|is|in|at|will be))* $")
-_TO_THING = re.compile(r"\b(?:to|and|at|for|reach|into)(?: (?:the|my|this|that|get to))* $")
-_LEAVES = re.compile(r"\b(?:leave|leaving|from|depart) (?:the |my )?(\w+)(?: (\w+))?")
-_REACHES = re.compile(r"\b(?:arrive at|get to|be at|to|at) (?:the |my )?(\w+)")
-_SAME = re.compile(r"\b(?:same|that(?= day)) (?P<what>[a-z]+(?: [a-z]+)?(?: [a-z]+)?)")
 _SAME_AS = {part: re.compile(any_of(words)) for part, words in WORDS["same"].items()}
 
 
@@ -24,15 +18,15 @@ def places(scene: Scene) -> None:
         if not slots or mention.used:
             continue
         domain = scene.domain_at(mention.start, [slot for slot, _ in mention.readings])
-        here = {slot.role: (slot, value) for slot, value in slots if slot.domain == domain}
+        here = {slot.role: {slot.name: value} for slot, value in slots if slot.domain == domain}
         before = scene.said.before(mention.start, 32)
-        role = "from" if _FROM.search(before) else "to" if _TO.search(before) else ""
+        role = "from" if says("from_place").search(before) else "to" if says("to_place").search(before) else ""
         if not role:
             asked = [slot.role for slot in scene.asked if slot.domain == domain and slot.role in here]
-            missing = [end for end in ("to", "from") if end in here and here[end][0].name not in scene.state]
+            missing = [end for end in ("to", "from") if end in here and not here[end].keys() & scene.state.keys()]
             role = (asked or missing or [""])[0]
         if role in here:
-            scene.put(*here[role])
+            scene.new |= here[role]
             mention.used = True
 
 
@@ -43,7 +37,8 @@ def refer(scene: Scene) -> None:
         if says("both").search(scene.said.text):
             _between(scene, ends)
         _to_and_from(scene, ends)
-        _in_time(scene)
+        if says("in_time").search(scene.said.text):
+            _in_time(scene)
     _copies(scene)
 
 
@@ -64,41 +59,37 @@ def _between(scene: Scene, ends: dict[str, Slot]) -> None:
     if end == "attraction" or start == "restaurant":
         start, end = end, start
     domains = scene.lexicon.domains
-    leaves, reaches = _LEAVES.search(scene.said.text), _REACHES.search(scene.said.text)
+    leaves, reaches = says("leaves").search(scene.said.text), says("reaches").search(scene.said.text)
     left = leaves and (domains.get(f"{leaves[1]} {leaves[2]}") or domains.get(leaves[1]))
     if left == end or (reaches and domains.get(reaches[1]) == start):
         start, end = end, start
-    scene.put(ends["from"], _named(scene, start))
-    scene.put(ends["to"], _named(scene, end))
+    scene.new[ends["from"].name] = _named(scene, start)
+    scene.new[ends["to"].name] = _named(scene, end)
 
 
 def _to_and_from(scene: Scene, ends: dict[str, Slot]) -> None:
     for start, domain, _ in scene.marks:
         name = _named(scene, domain) if domain != scene.active else ""
-        if not name:
-            continue
         before = scene.said.before(start, 34)
-        role = "from" if _FROM.search(before) else "to" if _TO_THING.search(before) else ""
+        role = "from" if says("from_place").search(before) else "to" if says("to_thing").search(before) else ""
         if not role:
             role = next((slot.role for slot in scene.asked if slot in ends.values()), "")
-        if role in ends:
+        if name and role in ends:
             scene.new.setdefault(ends[role].name, name)
 
 
 def _in_time(scene: Scene) -> None:
     """A taxi to a reservation arrives at the reservation's time."""
-    if not says("in_time").search(scene.said.text):
-        return
     times = [scene.value_of(slot) for slot in scene.lexicon.kinds["time"] if not slot.role]
     booked = next(filter(None, times), "")
     arrivals = [slot for slot in scene.lexicon.of[scene.active] if slot.role == "arrive"]
     if booked and arrivals and arrivals[0].name not in scene.state:
-        scene.put(arrivals[0], booked)
+        scene.new[arrivals[0].name] = booked
 
 
 def _copies(scene: Scene) -> None:
     slots = scene.lexicon.of[scene.active]
-    for match in _SAME.finditer(scene.said.text):
+    for match in says("same_thing").finditer(scene.said.text):
         for slot in slots:
             part = slot.kind if slot.kind == "date" else slot.role or slot.words[-1]
             if part in _SAME_AS and _SAME_AS[part].search(match["what"]):
@@ -114,5 +105,5 @@ def _copy(scene: Scene, slot: Slot) -> None:
         for other in scene.lexicon.of[domain] if domain != scene.active else ():
             alike = other.kind == slot.kind and other.role == slot.role
             if alike and (slot.kind != "choice" or other.words == slot.words) and other.name in scene.state:
-                scene.put(slot, scene.state[other.name])
+                scene.new[slot.name] = scene.state[other.name]
                 return

@@ -21,11 +21,12 @@ def any_of(alternatives: Sequence[str]) -> str:
 
 
 def phrases_of(name: str) -> str:
-    """A regular expression of one of the phrases of that name."""
-    return any_of(WORDS["phrases"][name])
+    """The regular expression of that name, or one of the phrases of that name; %OTHER% stands for another's."""
+    text = WORDS["patterns"].get(name) or any_of(WORDS["phrases"][name])
+    return re.sub("%([a-z_]+)%", lambda other: phrases_of(other[1]), text)
 
 
 @cache
-def says(name: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern of the phrases of that name."""
-    return re.compile(phrases_of(name), flags)
+def says(name: str) -> re.Pattern[str]:
+    """The pattern of that name, compiled."""
+    return re.compile(phrases_of(name))
