@@ -6,8 +6,6 @@
 0.0
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -4,8 +4,6 @@ Nothing here interprets. A state is the list of its items in file order; doubles
 stay, because some published scorers count them. Protocols decide later what an item means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 

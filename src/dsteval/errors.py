@@ -14,8 +14,6 @@ Each message is one sentence that says where, what was expected, what was found,
 are hit with the first few, and what to do.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

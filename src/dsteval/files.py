@@ -1,7 +1,5 @@
 """Files that are there whole or not at all, and files that one process has at a time."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

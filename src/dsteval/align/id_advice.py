@@ -1,7 +1,5 @@
 """Dialogue ids that never meet: shown side by side, with what would make them match."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from dsteval.dialogue import canonical_id

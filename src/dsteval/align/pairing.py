@@ -1,7 +1,5 @@
 """Pairs predictions with their reference by dialogue and turn, and keeps account of what has no partner."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Predictions that cost nothing, made from the reference: what a system must beat."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn

@@ -1,7 +1,5 @@
 """What data holds: conversations, turns, slots and values, a row a split where a data set tells its splits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

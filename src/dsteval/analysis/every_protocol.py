@@ -1,7 +1,5 @@
 """What analyses over many protocols share: which ones, what they are held against, and which do not apply."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 

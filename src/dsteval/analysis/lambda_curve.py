@@ -1,7 +1,5 @@
 """FGA as a function of lambda: the curves of several systems, where they cross, and who leads in between."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

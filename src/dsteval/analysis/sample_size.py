@@ -1,7 +1,5 @@
 """How many dialogues a test set needs, and what the one at hand can tell."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

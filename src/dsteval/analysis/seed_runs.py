@@ -1,7 +1,5 @@
 """Several runs of one system, from other seeds of training or sampling: how much they differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks a file without scoring it: what it holds, and that its reference is perfect against itself."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 

@@ -1,7 +1,5 @@
 """What is odd about the values of a file, as written: nothing that is refused, but what can move a number."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The command line. Each command's module is imported when it is called, so that ``--help`` starts at once."""
 
-from __future__ import annotations
-
 import gc
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """Options that several commands share, and where their output goes."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """Where a command's results go: stdout, or a file that is there whole or not at all."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Where a command may write: not over what it reads, not two things in one place, and only where it can."""
 
-from __future__ import annotations
-
 import errno
 import glob
 import os

@@ -1,7 +1,5 @@
 """How far something has come, shown on a terminal."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The systems that a command is given: files of predictions, scored, and results that were saved."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The catalogue of public data sets: where the files of each lie, how they are verified, what a split means."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

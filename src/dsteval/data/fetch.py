@@ -4,8 +4,6 @@ A file is downloaded as NAME.partial beside its place and takes its name when it
 what has its name can be read. Nothing is requested that is there, and nothing unless a data set is named.
 """
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import os

@@ -3,8 +3,6 @@
 The registry walks this folder; others add metrics by entry points of the group ``dsteval.metrics``.
 """
 
-from __future__ import annotations
-
 import sys
 
 from dsteval.errors import MetricError, unknown

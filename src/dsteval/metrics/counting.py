@@ -1,7 +1,5 @@
 """What metrics count and divide with: sums per dialogue, fractions kept in integers, quotients."""
 
-from __future__ import annotations
-
 import math
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """What precision, recall and F1 have in common: a ratio over the slots of one side, or of both taken together."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

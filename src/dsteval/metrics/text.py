@@ -1,7 +1,5 @@
 """The text form of a metric, taken apart and put together."""
 
-from __future__ import annotations
-
 import math
 import re
 

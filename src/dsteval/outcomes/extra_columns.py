@@ -1,7 +1,5 @@
 """Counts per turn that only some metrics ask for, each from the prepared states of one dialogue."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 

@@ -3,8 +3,6 @@
 The reference tells which frames there are. A frame is compared as it stands, whatever the turns before said.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

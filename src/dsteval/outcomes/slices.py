@@ -9,8 +9,6 @@ Where the unit is the service frame, a slice is the frames of some services, or 
 convention, ``frames``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple

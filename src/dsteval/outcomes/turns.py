@@ -1,7 +1,5 @@
 """Compares the prepared states of each dialogue, turn by turn, and fills Outcomes."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable, Sequence
 from itertools import compress

@@ -1,7 +1,5 @@
 """Dialogues out of files and into files, without scoring them."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext

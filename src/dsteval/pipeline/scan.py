@@ -1,7 +1,5 @@
 """One pass over predictions and their reference: aligned, prepared and compared, dialogue by dialogue."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a protocol's ``[states]`` table does to one item: its slot, its texts, its alternatives."""
 
-from __future__ import annotations
-
 import re
 from itertools import chain
 

@@ -4,8 +4,6 @@ A prepared state maps each slot to its value: a text, or the frozenset of accept
 that are absent under the protocol are gone. Each distinct (slot, value) is prepared once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 

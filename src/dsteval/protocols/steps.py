@@ -4,8 +4,6 @@ A step takes the states of both sides as written, a list of items per turn, and 
 a bug that depends on the order of a list, or look at the reference while they rewrite the prediction.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable

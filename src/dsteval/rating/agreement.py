@@ -1,7 +1,5 @@
 """Do raters agree: Krippendorff's alpha, Fleiss' and Cohen's kappa, who rates high, which items divide them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import combinations

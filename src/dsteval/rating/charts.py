@@ -1,7 +1,5 @@
 """The curve r(lambda) as a picture, with the extra ``charts``."""
 
-from __future__ import annotations
-
 import math
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Do metrics agree with people: correlation of scores and ratings, and whether one metric's is higher."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

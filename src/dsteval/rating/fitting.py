@@ -1,7 +1,5 @@
 """The lambda of FGA that agrees best with people: Pearson's r with ratings as a function of lambda."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

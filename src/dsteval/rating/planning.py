@@ -1,7 +1,5 @@
 """How many conversations and raters a study needs: to tell two metrics apart, or to find lambda."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Which conversations people are to rate: drawn by a seed, at random or by strata, under names or blind."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar

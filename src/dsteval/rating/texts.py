@@ -1,7 +1,5 @@
 """What raters read: the FGA paper's text files, one a conversation, and a CSV with an empty column for ratings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

@@ -3,8 +3,6 @@
 The registry walks this folder; others add readers by entry points of the group ``dsteval.readers``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What every reader is, and the steps that readers share: states, turn keys, doubles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum

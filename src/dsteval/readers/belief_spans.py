@@ -1,7 +1,5 @@
 """Belief spans, '[hotel] area north stars 3', the text form of states in DAMD, UBAR, PPTOD, MinTL and FnCTOD."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dsteval.dialogue import Items, Side, Turn

@@ -1,7 +1,5 @@
 """Files, folders and archives, down to bytes; which of them are data, and which belong to a split."""
 
-from __future__ import annotations
-
 import glob
 import gzip
 import io

@@ -4,8 +4,6 @@ A chunk of JSON whose bytes hold more keys than the decoded object is read again
 with a hook that sees every pair.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Dialogues as lines of our JSONL, so that nothing a reader found is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables of ``compare``: systems side by side, and what tells each two of them apart."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """An explained dialogue: coloured in the terminal, or as a table of slots."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from typing import IO, TypeAlias
 

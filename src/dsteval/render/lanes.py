@@ -1,7 +1,5 @@
 """Arrows from the turn where an error began to the turns that inherit it, drawn left of the lines."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 

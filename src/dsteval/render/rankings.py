@@ -1,7 +1,5 @@
 """The tables of rankings, runs, two references and plans."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

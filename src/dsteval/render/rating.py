@@ -1,7 +1,5 @@
 """The tables of ratings: how raters agree, how metrics agree with them, and plans."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial

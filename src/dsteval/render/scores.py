@@ -1,7 +1,5 @@
 """Results as tables: one for the eye, in the columns of the FGA paper's Table 1, and one for spreadsheets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any

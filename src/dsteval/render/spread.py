@@ -1,7 +1,5 @@
 """The tables of ``spread``."""
 
-from __future__ import annotations
-
 from dsteval.analysis.protocol_spread import Disagreement, ProtocolSpread, SpreadEntry
 from dsteval.render.rankings import not_applicable_table
 from dsteval.render.table import Cell, Table

@@ -1,7 +1,5 @@
 """Tables in the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import IO

@@ -1,7 +1,5 @@
 """What ``validate`` tells of files: a table, and lines for what is odd about their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from dsteval.analysis.validation import Report

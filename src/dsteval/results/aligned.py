@@ -1,7 +1,5 @@
 """Results on the same dialogues, their counts in one order of dialogues."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

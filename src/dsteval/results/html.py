@@ -1,7 +1,5 @@
 """Tables as HTML, for results that show themselves in a notebook. Everything is escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 

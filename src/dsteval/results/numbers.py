@@ -4,8 +4,6 @@ Here and not in ``render``, since results write themselves as well (``str``, not
 higher. What is undefined is None, so that a table can show it its own way; minus zero is never shown.
 """
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,7 +1,5 @@
 """What an evaluation returns: scores with what was counted, coverage, and their JSON."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

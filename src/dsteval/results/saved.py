@@ -1,7 +1,5 @@
 """Saved results: the JSON that ``score -o`` writes, read back, put together, and counted anew."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

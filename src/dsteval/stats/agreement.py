@@ -1,7 +1,5 @@
 """How far two measurements, or several raters, agree: correlations, tests of them, alpha and kappas."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """Intervals by drawing dialogues again: percentile and BCa, with standard errors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Whether two systems differ: paired bootstrap, paired permutation, McNemar, and Holm for many pairs at once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

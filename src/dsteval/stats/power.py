@@ -1,7 +1,5 @@
 """How many dialogues a difference needs, and which difference the data at hand can tell."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 

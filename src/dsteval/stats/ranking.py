@@ -1,7 +1,5 @@
 """Which system wins: over resamples, and over every lambda of FGA."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise

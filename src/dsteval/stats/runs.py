@@ -1,7 +1,5 @@
 """Several runs of one system on the same dialogues: how much they differ."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

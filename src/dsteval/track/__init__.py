@@ -1,7 +1,5 @@
 """Running a tracker over data: what a tracker is, the run that loses nothing, and the bundled baseline."""
 
-from __future__ import annotations
-
 from dsteval.track.tracker import Tracker, Update
 
 __all__ = ["Tracker", "Update"]

@@ -1,7 +1,5 @@
 """What a tracker is run over: dialogues with utterances, and the slots that there are."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The file of a run: each finished dialogue written at once, and taken up again after the run was stopped."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

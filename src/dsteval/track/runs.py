@@ -1,7 +1,5 @@
 """Runs a tracker over dialogues, one after the other, and loses none when it breaks half-way."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import traceback

@@ -1,7 +1,5 @@
 """What a tracker is, and how one is found by its name."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import os

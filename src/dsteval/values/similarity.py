@@ -1,7 +1,5 @@
 """Texts that may be one value: evened out step by step, so that one can tell how far apart two are."""
 
-from __future__ import annotations
-
 import re
 from functools import cache, partial
 

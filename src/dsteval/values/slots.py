@@ -1,7 +1,5 @@
 """Slot names: the spellings that mean one slot, and MultiWOZ's list of thirty."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """The value tables of other scorers, one TOML file each in the folder ``tables``, and how their rules are read."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``dsteval compare``: systems side by side, what is added to that, and runs or references instead of systems."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """``dsteval convert``."""
 
-from __future__ import annotations
-
 import gzip
 from contextlib import nullcontext
 from pathlib import Path

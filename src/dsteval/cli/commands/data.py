@@ -1,7 +1,5 @@
 """``dsteval data describe`` and ``dsteval data fetch``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

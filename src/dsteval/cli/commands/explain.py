@@ -1,7 +1,5 @@
 """``dsteval explain``."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``dsteval lambda``."""
 
-from __future__ import annotations
-
 import click
 import numpy as np
 

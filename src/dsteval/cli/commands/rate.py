@@ -1,7 +1,5 @@
 """``dsteval rate``: what people say of conversations, from drawing them to how metrics agree with it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any

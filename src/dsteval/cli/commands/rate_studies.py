@@ -1,7 +1,5 @@
 """What ``dsteval rate`` finds out: how raters agree, how metrics agree with them, and what a study needs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

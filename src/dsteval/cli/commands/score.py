@@ -1,7 +1,5 @@
 """``dsteval score``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """``dsteval track``."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout

@@ -1,7 +1,5 @@
 """States as belief spans: the JSON of UBAR and PPTOD, by dialogue or flat, and the CSV of DAMD, MinTL and UBAR."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

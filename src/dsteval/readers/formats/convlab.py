@@ -1,7 +1,5 @@
 """ConvLab-3's predictions.json: a list of samples with the unified format's state and predictions; both sides."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dsteval.readers.base import turn_number

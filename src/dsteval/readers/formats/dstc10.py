@@ -1,7 +1,5 @@
 """DSTC10 track 2 labels and entries: a list of instances without ids; the position is the key. One side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

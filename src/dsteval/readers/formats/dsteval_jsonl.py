@@ -1,7 +1,5 @@
 """Our JSON Lines, the canonical text form: one turn a line, one side or both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

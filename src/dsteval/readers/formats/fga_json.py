@@ -1,7 +1,5 @@
 """The JSON of the FGA and GCA scripts: {dialogue: {turn: {"gt": {domain: {slot: value}}, "pr": {...}}}}."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

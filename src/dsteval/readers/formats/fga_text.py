@@ -1,7 +1,5 @@
 """The FGA paper's human-evaluation text: one file a dialogue, utterances and both states of each turn."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

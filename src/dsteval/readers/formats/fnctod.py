@@ -4,8 +4,6 @@
 file each of them shows the last state.
 """
 
-from __future__ import annotations
-
 from dsteval.readers.belief_spans import SpanFormat
 
 FNCTOD = SpanFormat(

@@ -3,8 +3,6 @@
 Hi-DST's own script scores what it adds up from ``pr_turn``, whose spelling may differ from that of ``pr``.
 """
 
-from __future__ import annotations
-
 from dsteval.readers.json_format import JsonFormat
 
 HIDST = JsonFormat(

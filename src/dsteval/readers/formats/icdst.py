@@ -1,7 +1,5 @@
 """IC-DST's running log and its test files: a list, one object a turn; both sides, or the reference alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """LLM-DST-EVAL's list: one object a turn with the prediction and the references of several label versions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """MultiWOZ 2.0, 2.1, 2.3 and 2.4 data.json: the state after a user turn is the metadata of the entry after it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 A file of responses without states is no DST output.
 """
 
-from __future__ import annotations
-
 from dsteval.readers.base import Sureness
 from dsteval.readers.json_format import JsonFormat
 

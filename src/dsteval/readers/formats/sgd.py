@@ -1,7 +1,5 @@
 """Schema-guided dialogues and MultiWOZ 2.2: dialogues_NNN.json with frames per service; one side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

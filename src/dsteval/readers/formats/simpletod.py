@@ -1,7 +1,5 @@
 """SimpleTOD's output: by dialogue, a list of beliefs a turn, each a list of 'domain slot value'; both sides."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

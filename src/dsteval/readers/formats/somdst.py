@@ -1,7 +1,5 @@
 """SOM-DST's preds_N.json: {"ID_turn": [predicted, reference]}, lists of 'domain-slot-value'."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from dsteval.dialogue import Dialogue, Side, Turn

@@ -1,7 +1,5 @@
 """STAR's and SUMBT's tsv: one row a turn, a column a slot; references."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from dsteval.dialogue import Dialogue, Items, Side

@@ -1,7 +1,5 @@
 """Plain states: {dialogue: [state, ...]} or {dialogue: {turn: state}}, flat or nested by domain; one side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

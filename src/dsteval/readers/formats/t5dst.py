@@ -3,8 +3,6 @@
 Beside the turns stands ``domain``, the dialogue's first domain, not the one that is tested; it is not used.
 """
 
-from __future__ import annotations
-
 from dsteval.readers.base import Flattener
 from dsteval.readers.json_format import JsonFormat
 

@@ -1,7 +1,5 @@
 """CSV and TSV with named columns: dialogue_id, turn_id, and states as JSON cells or a column for each slot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn

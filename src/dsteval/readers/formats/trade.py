@@ -3,8 +3,6 @@
 Relatives of the first form name the prediction pred_bs_class or the like: any one key that starts with pred_bs.
 """
 
-from __future__ import annotations
-
 from dsteval.readers.base import Flattener
 from dsteval.readers.json_format import JsonFormat
 

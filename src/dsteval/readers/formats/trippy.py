@@ -1,7 +1,5 @@
 """TripPy's pred_res: a list, one object a turn, with a class, a running value and a gold value for each slot."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dsteval.dialogue import Choice, Items, Side, Turn

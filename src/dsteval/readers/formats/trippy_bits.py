@@ -1,7 +1,5 @@
 """TripPy's right/wrong marks: {dialogue: {turn: [1, 0, ...]}}, one mark a slot, no values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the baseline knows about slots: their kinds, and the words for their values."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The baseline's rules for slots whose values no list holds: places, names, dates and times as they were said."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

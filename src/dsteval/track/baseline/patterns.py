@@ -1,7 +1,5 @@
 """How the baseline reads a text: one plain spelling, its sentences, numbers and times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The baseline's rules for what the user says to the system: answers, "any", offers taken up."""
 
-from __future__ import annotations
-
 from dsteval.track.baseline.lexicon import Slot
 from dsteval.track.baseline.patterns import normal, number
 from dsteval.track.baseline.scene import Scene, domain_words_in

@@ -1,7 +1,5 @@
 """The baseline's rules for what the user says outright: values, yes/no slots, numbers, times, days."""
 
-from __future__ import annotations
-
 import re
 
 from rapidfuzz import fuzz, process

@@ -1,7 +1,5 @@
 """One turn as the rules see it: what was said and heard, which domain it is about, what it changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 It is the floor that a learned tracker must beat, and what ``track`` runs where no other tracker is named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """The baseline's rules for places to leave from and go to, and for references to another domain."""
 
-from __future__ import annotations
-
 import re
 
 from dsteval.track.baseline.lexicon import Slot

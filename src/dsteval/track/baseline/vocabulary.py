@@ -1,7 +1,5 @@
 """What the baseline knows before it sees any data: the tables of words.toml, and patterns of its phrases."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib

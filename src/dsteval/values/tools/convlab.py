@@ -1,7 +1,5 @@
 """ConvLab-3's one normalisation of values."""
 
-from __future__ import annotations
-
 
 def squeeze(slot: str, value: str) -> str:
     """A value without any white space, in lower case.

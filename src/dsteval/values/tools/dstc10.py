@@ -1,7 +1,5 @@
 """DSTC10 track 2, task 1: which slots count, and how lists of values are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dsteval.values.tables import table

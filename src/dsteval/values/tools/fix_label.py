@@ -1,7 +1,5 @@
 """The label corrections that TRADE, SOM-DST and T5DST share."""
 
-from __future__ import annotations
-
 from dsteval.values.slots import MULTIWOZ, canonical
 from dsteval.values.tables import rewritten, table
 

@@ -1,7 +1,5 @@
 """FnCTOD's cleaning of values, which is not the same for both sides."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

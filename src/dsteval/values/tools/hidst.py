@@ -1,7 +1,5 @@
 """Hi-DST's comparison of values, in the copy that the authors of FGA scored it with."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

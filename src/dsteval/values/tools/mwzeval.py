@@ -1,7 +1,5 @@
 """MultiWOZ_Evaluation: how it names slots, rewrites values and compares them."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from rapidfuzz.distance import Indel, Levenshtein

@@ -1,7 +1,5 @@
 """SGD's similarity of two texts, as its scorer gets it from fuzzywuzzy."""
 
-from __future__ import annotations
-
 import re
 
 from rapidfuzz.distance import Indel

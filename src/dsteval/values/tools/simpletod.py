@@ -4,8 +4,6 @@ Belief states are lists of items there, "domain slot value" in SimpleTOD, and tw
 such lists: what ``prune`` and ``clean_item`` do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

@@ -1,7 +1,5 @@
 """TRADE's preparation of MultiWOZ: how texts are rewritten, and which dialogues are left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """TripPy's comparison of values: on tokens, with variants, and with an eye on the reference."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

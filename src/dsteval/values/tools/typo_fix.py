@@ -1,7 +1,5 @@
 """Corrections of IC-DST and DST-as-Prompting, and the latter's normalisation of answers."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Collection, Mapping
