@@ -12,7 +12,7 @@ from dsteval import readers
 from dsteval.analysis.baselines import BASELINES, baseline
 from dsteval.analysis.differences import TESTS, Difference, SharedDraws, differences
 from dsteval.dialogue import Dialogue, canonical_id
-from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, require, unknown
+from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, require, require_known
 from dsteval.metrics import Metric, parse
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import Input, check_names, open_input, read_references
@@ -76,11 +76,12 @@ class Comparison:
     def _repr_html_(self) -> str:
         """The systems side by side, the best of each column bold, for notebooks."""
         best = {name: self.best(name) for name in self.systems[0].metrics}
-        rows = []
-        for system in self.systems:
-            values = {name: number(system[name].value, parse(name).scale) or "" for name in best}
-            cells = [html.cell(value, bold=system.name in best[name]) for name, value in values.items()]
-            rows.append([html.cell(system.name), *cells])
+
+        def cell(system: Result, name: str) -> str:
+            value = number(system[name].value, parse(name).scale) or ""
+            return html.cell(value, bold=system.name in best[name])
+
+        rows = [[html.cell(one.name), *(cell(one, name) for name in best)] for one in self.systems]
         return html.table(["system", *best], rows, notes=[*self.notes, *str(self).splitlines()])
 
     def __str__(self) -> str:
@@ -126,12 +127,12 @@ def compare(
     >>> found["JGA", "good", "bad"].difference, found.best("JGA")
     (1.0, ['good'])
     """
-    if strange := sorted(set(settings) - set(Settings.__annotations__)):
-        raise OptionError(unknown("option", strange[0], list(Settings.__annotations__)))
+    for option in sorted(settings):
+        require_known("option", option, Settings.__annotations__)
     intervals = Intervals.of_settings(settings)
-    for word, kind, known in ((test, "test", TESTS), *((one, "baseline", tuple(BASELINES)) for one in baselines)):
-        if word not in known:
-            raise OptionError(unknown(kind, word, known))
+    require_known("test", test, TESTS)
+    for kind in baselines:
+        require_known("baseline", kind, BASELINES)
     opened = None if ref is None else open_input(ref, "reference")
     reference = opened if opened is None or isinstance(opened, Source) else list(opened)
     if isinstance(systems, Mapping):
@@ -154,15 +155,14 @@ def compare(
     order, note = _order(results, common)
     parts = [_part(result, order, note) for result in results]
     texts = list(parts[0].metrics)
-    rows = []
-    for kind in dict.fromkeys(baselines):
-        row = _part(_baseline(kind, parts, reference, protocol, settings), order, note)
-        rows.append(replace(recounted(row, texts, NO_INTERVALS), notes=(), source=""))
+    made = [_baseline(kind, parts, reference, protocol, settings) for kind in dict.fromkeys(baselines)]
+    again = [recounted(_part(one, order, note), texts, NO_INTERVALS) for one in made]
+    rows = tuple(replace(one, notes=(), source="") for one in again)
     shared = SharedDraws.over(intervals, parts)
     done = tuple(recounted(part, texts, shared) for part in parts)
     fresh = len(done) - len(against)
     pairs = list(product(done[:fresh], done[fresh:]) if against else combinations(done, 2))
-    return Comparison(done, tuple(differences(pairs, shared, test)), tuple(rows), (note,) if note else ())
+    return Comparison(done, tuple(differences(pairs, shared, test)), rows, (note,) if note else ())
 
 
 def _scored(
@@ -187,18 +187,15 @@ def _scored(
 def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None) -> list[Result]:
     """The results with the metrics that are asked for, or those that all of them have."""
     require(not isinstance(metrics, str), "metrics", "a list of metrics", repr(metrics))
-    if metrics is None:
-        texts = list(results[0].metrics)
-        for other in results[1:]:
-            if unshared := set(texts).symmetric_difference(other.metrics):
-                raise AlignmentError(
-                    where=beside(results[0], other),
-                    expected="the same metrics",
-                    found=f"{', '.join(sorted(unshared))} in one of them only",
-                    remedy="Say which with --metric, or score one of them again.",
-                )
-    else:
-        texts = [str(parse(metric)) for metric in metrics]
+    texts = list(results[0].metrics) if metrics is None else [str(parse(metric)) for metric in metrics]
+    for other in results[1:] if metrics is None else ():
+        if unshared := set(texts).symmetric_difference(other.metrics):
+            raise AlignmentError(
+                where=beside(results[0], other),
+                expected="the same metrics",
+                found=f"{', '.join(sorted(unshared))} in one of them only",
+                remedy="Say which with --metric, or score one of them again.",
+            )
     require(texts, "compare", "at least one metric", "none")
     return [recounted(one, texts, NO_INTERVALS) for one in results]
 
@@ -227,8 +224,7 @@ def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
             extent=f"{len(apart)} of {len(written)} dialogues",
             remedy="Compare what all of them have with --common.",
         )
-    if not shared:
-        raise AlignmentError(where="compare", expected="a dialogue that all systems have", found="none")
+    require(shared, "compare", "a dialogue that all systems have", "none", AlignmentError)
     coverage, scored = results[0].coverage, sum(turns[0][key] for key in shared)
     note = (
         f"COMMON PART ONLY: {len(shared)} of {coverage.ref_dialogues} dialogues, {scored} of {coverage.ref_turns} "
@@ -249,14 +245,12 @@ def _part(result: Result, order: Sequence[str], note: str) -> Result:
     left_out = [*result.coverage.left_out, *dropped]
     coverage = replace(result.coverage, scored_dialogues=len(rows), scored_turns=turns, left_out=left_out)
     signature = signed(result.signature, turns=f"{turns}/{coverage.ref_turns}")
-    partition = result.partition.rows(rows, coverage)
-    part = replace(result, partition=partition, signature=signature, outcomes=None)
-    if dropped:
-        part = replace(part, slices=(), changes=None, errors=None)
+    partition, notes = result.partition.rows(rows, coverage), result.notes
     if note:
-        common = f"common:{len(rows)}/{coverage.ref_dialogues}"
-        part = replace(part, signature=(*signature[:-1], common, signature[-1]), notes=(note, *part.notes))
-    return part
+        signature = (*signature[:-1], f"common:{len(rows)}/{coverage.ref_dialogues}", signature[-1])
+        notes = (note, *notes)
+    part = replace(result, partition=partition, signature=signature, notes=notes, outcomes=None)
+    return replace(part, slices=(), changes=None, errors=None) if dropped else part
 
 
 def _baseline(

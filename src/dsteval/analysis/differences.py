@@ -55,9 +55,8 @@ class Difference:
 
     def turned(self) -> Difference:
         """The same with a and b exchanged."""
-        difference, low, high = (
-            None if value is None else 0.0 - value for value in (self.difference, self.high, self.low)
-        )
+        values = (self.difference, self.high, self.low)
+        difference, low, high = (None if value is None else 0.0 - value for value in values)
         return replace(self, a=self.b, b=self.a, difference=difference, low=low, high=high)
 
     def to_dict(self, *names: str) -> dict[str, Any]:

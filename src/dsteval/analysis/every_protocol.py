@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from dsteval.dialogue import Dialogue, written_states
-from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, unknown
+from dsteval.errors import DstevalError, OptionError, ProtocolError, first_few, require, unknown
 from dsteval.protocols.model import Protocol, names
 from dsteval.values.slots import canonical
 
@@ -55,9 +55,7 @@ def reference_slots(dialogues: Iterable[Dialogue]) -> set[str]:
 def check_only(name: str, protocol: Protocol, slots: set[str]) -> None:
     """Raise ProtocolError where the protocol does not look at slots that the reference has."""
     only = protocol.states.only
-    if only and (others := sorted(slots.difference(map(canonical, only)))):
-        raise ProtocolError(
-            where=f"protocol {name}",
-            expected=f"a reference of its {len(only)} slots, the only ones it looks at",
-            found=f"{len(others)} others of {len(slots)} ({first_few(others)})",
-        )
+    others = sorted(slots.difference(map(canonical, only))) if only else []
+    expected = f"a reference of its {len(only)} slots, the only ones it looks at"
+    found = f"{len(others)} others of {len(slots)} ({first_few(others)})"
+    require(not others, f"protocol {name}", expected, found, ProtocolError)

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from dsteval.dialogue import Dialogue, canonical_id
-from dsteval.errors import AlignmentError, MetricError, ProtocolError, unknown
+from dsteval.errors import AlignmentError, MetricError, ProtocolError, require, unknown
 from dsteval.metrics import Metric, parse
 from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances
 from dsteval.outcomes.error_records import DialogueContext, errors_of
@@ -93,9 +93,8 @@ _COLORS = {"right": "gray", "missed": "firebrick", "spurious": "purple", "wrong"
 
 def _html_rows(turn: TurnLine) -> Iterator[list[str]]:
     """A row for each slot of a turn; what belongs to the turn stands in the first."""
-    said = "<br>".join(
-        html.cell(f"{who}: {text}") for who, text in (("system", turn.system), ("user", turn.user)) if text
-    )
+    texts = {"system": turn.system, "user": turn.user}
+    said = "<br>".join(html.cell(f"{who}: {text}") for who, text in texts.items() if text)
     weight = html.cell(number(turn.weight, digits=3))
     head = [html.cell(turn.turn, bold=True), said, html.cell(turn.outcome), weight]
     for slot in turn.slots:
@@ -126,16 +125,12 @@ def explain(
     metric other than FGA.
     """
     run = Run.of(protocol, **options)
-    if run.protocol.scope.unit != "turn":
-        raise ProtocolError(
-            where=f"protocol {run.protocol.name}",
-            expected="a protocol that compares whole turns, which are explained one by one",
-            found="service frames",
-        )
-    if (chosen := parse(metric)).name != "FGA":
-        raise MetricError(
-            where=f"metric {str(chosen)!r}", expected="FGA with a lambda, which weighs turns", found=chosen.name
-        )
+    expected = "a protocol that compares whole turns, which are explained one by one"
+    unit, where = run.protocol.scope.unit, f"protocol {run.protocol.name}"
+    require(unit == "turn", where, expected, "service frames", ProtocolError)
+    chosen = parse(metric)
+    expected, where = "FGA with a lambda, which weighs turns", f"metric {str(chosen)!r}"
+    require(chosen.name == "FGA", where, expected, chosen.name, MetricError)
     fga = run.resolved([chosen])[str(chosen)]
     source = open_input(pred, "predictions")
     label = label_of(source)
@@ -143,8 +138,8 @@ def explain(
     predictions = _wanted(dialogue, read_predictions(source, options.get("format"), reading), label)
     references = None
     if ref is not None:
-        given = open_input(ref, "reference")
-        every = read_references(given, options.get("ref_format"), run.reading(pred=False))
+        reading = run.reading(pred=False)
+        every = read_references(open_input(ref, "reference"), options.get("ref_format"), reading)
         references = _wanted(dialogue, every)
     scan = Scan(run, references, predictions, source=label)
     pairs = list(scan.compared())
@@ -178,7 +173,7 @@ def _turns(
     wrong = _errors(outcomes, DialogueContext.of(dialogue, prepared))
     for unit, turn in enumerate(dialogue.turns):
         x = int(distance[unit])
-        outcome = "exact" if x == 0 else "type 1" if x == TYPE1 else "type 2"
+        outcome = {0: "exact", TYPE1: "type 1"}.get(x, "type 2")
         error_turn = None if x in (0, INFINITE) else turn.number if x == TYPE1 else turn.number - x
         slots = _slots(prepared, unit, wrong[unit])
         if turn.correctness is not None:
@@ -200,9 +195,9 @@ def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, dict
     for error in errors_of(outcomes, [context]):
         start = numbers.index(error.origin)
         end = start + error.lifetime
-        life = {"since": error.origin, "until": numbers[end - 1]}
+        line = {"since": error.origin, "until": numbers[end - 1], "error": error.kind, "relation": error.relation}
         for turn in wrong[start:end]:
-            turn[error.slot] = {**life, "error": error.kind, "relation": error.relation}
+            turn[error.slot] = line
     return wrong
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, Unpack
 from dsteval import readers
 from dsteval.analysis.every_protocol import BASE, check_only, chosen_protocols, reference_slots, under_each
 from dsteval.dialogue import Dialogue, Item, Items, Side, Value, canonical_id
-from dsteval.errors import OptionError
+from dsteval.errors import OptionError, require
 from dsteval.pipeline.inputs import Input, keep_dialogues, label_of, open_input, system_name
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
@@ -128,9 +128,8 @@ def spread(
     listed: tuple[Disagreement, ...] = ()
     if between is not None:
         for protocol in between:
-            if protocol not in runs:
-                why = f"a protocol that does not apply: {reasons[protocol]}"
-                raise OptionError(where=f"--between {protocol}", found=why)
+            why = f"a protocol that does not apply: {reasons.get(protocol)}"
+            require(protocol in runs, f"--between {protocol}", "", why)
         a, b = (runs[protocol] for protocol in between)
         listed = tuple(one for apart in _turns_apart(a, b) for one in _slots_apart(a, b, apart))
     if target is not None:

@@ -91,8 +91,9 @@ def over_protocols(
         for name, source in sources.items():
             result = evaluate(reference, source, metrics=[metric], protocol=protocol, name=name, **options)
             if (value := result.scores[0].value) is None:
-                why = f"no {metric}: {result.scores[0].why}"
-                raise ProtocolError(where=f"protocol {protocol}, {name}", found=why)
+                raise ProtocolError(
+                    where=f"protocol {protocol}, {name}", found=f"no {metric}: {result.scores[0].why}"
+                )
             check_only(protocol, load(protocol), slots)
             values.append(value)
             results.append(result)
@@ -125,14 +126,11 @@ def _entry(
     protocol: str, values: _Points, base: _Points, systems: Sequence[str], lower_is_better: bool
 ) -> UnderProtocol:
     better = -1 if lower_is_better else 1
-    ranks, base_ranks = (
-        tuple(1 + sum(better * (other - own) > TOLERANCE for other in side) for own in side)
-        for side in (values, base)
-    )
-    pairs = combinations(zip(systems, ranks, base_ranks, strict=True), 2)
+    places = [[1 + sum(better * (b - a) > TOLERANCE for b in side) for a in side] for side in (values, base)]
+    pairs = combinations(zip(systems, *places, strict=True), 2)
     swapped = tuple((a[0], b[0]) for a, b in pairs if (a[1] - b[1]) * (a[2] - b[2]) < 0)
-    tau = or_none(kendall(np.array(ranks), np.array(base_ranks)))
-    return UnderProtocol(protocol, values, ranks, tau, swapped)
+    tau = or_none(kendall(*map(np.array, places)))
+    return UnderProtocol(protocol, values, tuple(places[0]), tau, swapped)
 
 
 @dataclass(frozen=True)
@@ -175,8 +173,7 @@ def over_resamples(
     """
     intervals = intervals or Intervals()
     aligned = aligned_counts(results, metrics)
-    drawn = aligned.resampled(intervals)
-    standings = tuple(_standing(aligned, text, drawn[text]) for text in aligned.metrics)
+    standings = tuple(_standing(aligned, *drawn) for drawn in aligned.resampled(intervals).items())
     return ResampleRanking(aligned.systems, aligned.dialogues, intervals.resamples, intervals.seed, standings)
 
 
@@ -250,19 +247,17 @@ def discriminative_power(
     drawn = aligned.resampled(intervals)
     if intervals.level is None:
         intervals = replace(intervals, level=1 - alpha)
-    separations = tuple(_separation(aligned, text, drawn[text], intervals, alpha) for text in aligned.metrics)
-    size, draws = aligned[:3], (intervals.resamples, intervals.seed)
-    return Discrimination(*size, alpha, *draws, separations, too_few(aligned.dialogues))
+    separations = tuple(_separation(aligned, *each, intervals, alpha) for each in drawn.items())
+    draws = (intervals.resamples, intervals.seed)
+    return Discrimination(*aligned[:3], alpha, *draws, separations, too_few(aligned.dialogues))
 
 
 def _separation(
     aligned: AlignedCounts, text: str, drawn: Sequence[Array | None], intervals: Intervals, alpha: float
 ) -> Separation:
     systems = zip(aligned.systems, aligned.counts[text], drawn, strict=True)
-    differences = [
-        difference_of(text, aligned.metrics[text], a, b, intervals) for a, b in combinations(systems, 2)
-    ]
-    pairs = tuple(with_holm(differences))
+    metric = aligned.metrics[text]
+    pairs = tuple(with_holm([difference_of(text, metric, *two, intervals) for two in combinations(systems, 2)]))
     plain = [pair.p for pair in pairs if pair.p is not None]
     after = [pair.p_holm for pair in pairs if pair.p_holm is not None]
     separated, holm = (sum(p <= alpha for p in values) for values in (plain, after))

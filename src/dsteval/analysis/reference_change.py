@@ -115,8 +115,7 @@ def two_references(
         own = options | Settings(ref_field=fields.get(label, options.get("ref_field")))
         opened = None if ref is None else open_again(ref, label)
         run = Run.of(chosen, **own)
-        if run.by_frame:
-            raise ProtocolError(where=f"protocol {chosen.name}", expected="whole turns", found="service frames")
+        require(not run.by_frame, f"protocol {chosen.name}", "whole turns", "service frames", ProtocolError)
         keep_dialogues(source, own.get("format"), run.reading(pred=True, with_ref=ref is not None))
         result = evaluate(opened, source, metrics=metrics, protocol=chosen, name=label, **own)
         if result.outcomes is None or not result.outcomes.has_values:

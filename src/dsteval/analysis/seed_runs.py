@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import AlignmentError, first_few
+from dsteval.errors import AlignmentError, first_few, require
 from dsteval.metrics import Metric
 from dsteval.outcomes.table import Array, Outcomes
 from dsteval.results.aligned import aligned_counts, beside
@@ -104,10 +104,9 @@ def _agreed(results: Sequence[Result]) -> Agreed:
         places = list(_places(result.outcomes, units))
         if not right:
             expected = places
+        where = beside(results[0], result)
         for ours, theirs in zip(expected, places, strict=True):
-            if ours != theirs:
-                where = beside(results[0], result)
-                raise AlignmentError(where=where, expected=f"the same turns, {ours}", found=theirs)
+            require(ours == theirs, where, f"the same turns, {ours}", theirs, AlignmentError)
         # What the protocol's JGA counts as right, or else what has no wrong slot.
         tally = result.metrics["JGA"].extra if "JGA" in result.metrics else ""
         extra = result.outcomes.extra

@@ -57,11 +57,8 @@ def validate(
     own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
     dialogues = list(readers.read(source, "pred", detected.reader.name, own))
     turns = [turn for dialogue in dialogues for turn in dialogue.turns]
-    sides = [
-        side
-        for side, fields in _FIELDS.items()
-        if any(getattr(turn, name) is not None for turn in turns for name in fields)
-    ]
+    written = {name for turn in turns for name in Turn.__struct_fields__ if getattr(turn, name) is not None}
+    sides = [side for side, fields in _FIELDS.items() if not written.isdisjoint(fields)]
     size = len(dialogues), len(turns)
     run = Run.of(protocol, **options)
     check, slots, values = "not possible: right/wrong marks have no values", 0, 0

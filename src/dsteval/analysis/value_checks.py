@@ -259,11 +259,9 @@ def _dontcare_or_unset(unlike: UnlikeValues) -> Iterator[Fact]:
     missed = unlike.where(lambda slot, ref, pred: _is_dontcare(slot, ref) and not pred)
     spurious = unlike.where(lambda slot, ref, pred: _is_dontcare(slot, pred) and not ref)
     group = unlike.group([*missed, *spurious])
-    about = (
-        f"dontcare on one side and not set on the other: {unlike.group(missed).count} in the reference, "
-        f"{unlike.group(spurious).count} in the predictions at {len(group.turns)} of {len(unlike.ref.states)} "
-        "turns"
-    )
+    about = f"dontcare on one side and not set on the other: {unlike.group(missed).count} in the reference, "
+    about += f"{unlike.group(spurious).count} in the predictions"
+    about += f" at {len(group.turns)} of {len(unlike.ref.states)} turns"
     yield from _fact(group, "dontcare-or-none", "both", about)
 
 
