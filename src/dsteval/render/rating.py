@@ -39,16 +39,14 @@ def agreement_tables(found: RaterAgreement) -> list[Table]:
 
 def correlation_tables(found: Correlations) -> list[Table]:
     """Each metric's coefficient, each pair's difference, and the best lambda where it was asked for."""
-    rows = [
-        [one.metric, _number(one.value), _interval(one.low, one.high), one.conversations] for one in found.metrics
-    ]
-    notes = [
-        f"{found.coefficient} with {'mean' if found.against == 'mean' else 'each'} rating; "
-        f"{found.conversations} conversations, {found.raters} raters, {found.ratings} ratings",
-        *found.notes,
-        *(f"{one.metric}: {one.why}" for one in found.metrics if one.why),
-        *(f"{one.metric}: {one.dropped} resamples undefined and left out" for one in found.metrics if one.dropped),
-    ]
+    values = [(_number(one.value), _interval(one.low, one.high)) for one in found.metrics]
+    rows = [[one.metric, *cells, one.conversations] for one, cells in zip(found.metrics, values, strict=True)]
+    size = f"{found.conversations} conversations, {found.raters} raters, {found.ratings} ratings"
+    notes = [f"{found.coefficient} with {'mean' if found.against == 'mean' else 'each'} rating; {size}"]
+    notes += found.notes
+    notes += [f"{one.metric}: {one.why}" for one in found.metrics if one.why]
+    dropped = ((one.metric, one.dropped) for one in found.metrics if one.dropped)
+    notes += [f"{metric}: {times} resamples undefined and left out" for metric, times in dropped]
     notes += [f"signature of {found.metrics[0].metric} {found.signature}"] if found.signature else []
     tables = [_table(["metric", "r", "interval", "conversations"], rows, 1, "Agreement with people", *notes)]
     tables += [_differences(found)] if found.pairs else []
@@ -81,8 +79,8 @@ def fit_tables(fit: LambdaFit) -> list[Table]:
     ]
     notes = [f"variant {fit.variant}"]
     if fit.resamples:
-        ends = f"{fit.at_zero} have lambda 0, {fit.at_infinity} infinity"
-        notes += [f"of {fit.resamples} resamples of conversations and raters {ends}"]
+        drawn = f"of {fit.resamples} resamples of conversations and raters"
+        notes.append(f"{drawn} {fit.at_zero} have lambda 0, {fit.at_infinity} infinity")
     if fit.dropped:
         notes.append(f"{fit.dropped} resamples without an r left out")
     if fit.folds:
@@ -115,9 +113,8 @@ def lambda_plan_tables(plan: LambdaPlan) -> list[Table]:
     """Where estimates of lambda lie, by conversations and raters."""
     rows: list[list[Cell]] = []
     for one in plan.rows:
-        middle = f"{_lambda(one.low)} .. {_lambda(one.high)}"
-        counts = [one.at_zero, one.at_infinity]
-        rows.append([one.raters, one.conversations, _number(one.r), middle, _lambda(one.factor), *counts])
+        cells = _number(one.r), f"{_lambda(one.low)} .. {_lambda(one.high)}", _lambda(one.factor)
+        rows.append([one.raters, one.conversations, *cells, one.at_zero, one.at_infinity])
     crowd = plan.crowd
     notes = [
         f"true lambda {plan.true:g}, {plan.repetitions} studies a row: the middle 95 % of their best lambdas",
