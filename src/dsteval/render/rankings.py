@@ -167,10 +167,9 @@ def plan_tables(found: Plan) -> list[Table]:
         apart = number(one.difference, one.scale, sign=True)
         sigma, target, least = _percents((one.sigma, one.target, one.detectable), one.metric)
         pairs.append([one.metric, one.a, one.b, apart, sigma, target, one.needed, least])
-    head = (
-        f"dialogues: to tell a difference of that size at {100 * found.alpha:g} % in {100 * found.power:g} % "
-        f"of all tries; can tell: the smallest difference that {found.dialogues} dialogues tell"
-    )
+    often = f"at {100 * found.alpha:g} % in {100 * found.power:g} % of all tries"
+    least_told = f"can tell: the smallest difference that {found.dialogues} dialogues tell"
+    head = f"dialogues: to tell a difference of that size {often}; {least_told}"
     return [*tables, Table(listed, pairs, range(3, 8), "Pairs", [head, *_remarks(found.pairs)])]
 
 

@@ -81,10 +81,8 @@ def fit_tables(fit: LambdaFit) -> list[Table]:
     if fit.resamples:
         drawn = f"of {fit.resamples} resamples of conversations and raters"
         notes.append(f"{drawn} {fit.at_zero} have lambda 0, {fit.at_infinity} infinity")
-    if fit.dropped:
-        notes.append(f"{fit.dropped} resamples without an r left out")
-    if fit.folds:
-        notes.append(f"folds choose {', '.join(map(_lambda, sorted(fit.folds)))}")
+    notes += [f"{fit.dropped} resamples without an r left out"] if fit.dropped else []
+    notes += [f"folds choose {', '.join(map(_lambda, sorted(fit.folds)))}"] if fit.folds else []
     if fit.low == 0 or fit.high == math.inf:
         notes.append("the interval has an end at 0 or infinity: these ratings do not determine lambda")
     curve = [[_lambda(at["lambda"]), _number(at["r"]), _interval(at["low"], at["high"])] for at in fit.curve]
@@ -100,10 +98,9 @@ def metric_plan_tables(plan: MetricPlan) -> list[Table]:
         [one.raters, _number(one.r1), _number(one.r2), one.conversations, numbers.number(one.power)]
         for one in plan.needs
     ]
-    notes = [
-        f"to tell {plan.r1:g} from {plan.r2:g} (metrics correlate {plan.r12:g}) at {100 * plan.alpha:g} % in "
-        f"{100 * plan.wanted:g} % of studies, by Williams' test; {plan.repetitions} simulated studies"
-    ]
+    pair = f"{plan.r1:g} from {plan.r2:g} (metrics correlate {plan.r12:g})"
+    often = f"at {100 * plan.alpha:g} % in {100 * plan.wanted:g} % of studies"
+    notes = [f"to tell {pair} {often}, by Williams' test; {plan.repetitions} simulated studies"]
     if any(one.conversations is None for one in plan.needs):
         notes.append("a hyphen: a million conversations do not suffice")
     return [_table(["raters", "r1", "r2", "conversations", "power"], rows, 0, "Telling two metrics apart", *notes)]

@@ -85,9 +85,7 @@ def run(
         tick(0)
         failed: list[Dialogue] = []
         try:
-            for dialogue in material.dialogues:
-                if dialogue.id in done:
-                    continue
+            for dialogue in (one for one in material.dialogues if one.id not in done):
                 tracked = _tracked(dialogue, tracker, timeout, slots, tick)
                 if isinstance(tracked, Failure):
                     came.failures.append(tracked)
