@@ -170,19 +170,17 @@ def slot_list(text: str | None) -> int | list[str] | None:
     if text is None:
         return None
     if re.fullmatch(r"[-+]?\d+", text):
-        number = int(text[:12])
-        expected = f"a number of slots from 1 to {MOST_SLOTS}"
-        require(1 <= number <= MOST_SLOTS, f"--slots {text[:40]}", expected, text[:40])
+        number, shown = int(text[:12]), text[:40]
+        require(1 <= number <= MOST_SLOTS, f"--slots {shown}", f"a number of slots from 1 to {MOST_SLOTS}", shown)
         return number
     source = Source.open(text)
+    known = source.kind in ("list", "text")
+    require(known, text, "slots, one a line, or a schema", "a JSON object", ReadError)
     if source.kind == "list":
         names = [slot for slots in schema_of(source.data, source.name).values() for slot in slots]
-    elif source.kind == "text":
-        names = [line.strip() for line in source.text_lines() if line.strip()]
     else:
-        raise ReadError(where=text, expected="slots, one a line, or a schema", found="a JSON object")
-    if not names:
-        raise ReadError(where=text, expected="a list of slots", found="none")
+        names = [line.strip() for line in source.text_lines() if line.strip()]
+    require(names, text, "a list of slots", "none", ReadError)
     return names
 
 
@@ -192,9 +190,8 @@ def say(source: Source, format: str | None) -> None:
         found = detect(source)
         click.echo(f"{source.name}: read as {found.reader.name} ({found.sign})", err=True)
     if source.skipped_files:
-        click.echo(
-            f"{source.name}: passed over, being no dialogues: {first_few(source.skipped_files, 5)}", err=True
-        )
+        skipped = first_few(source.skipped_files, 5)
+        click.echo(f"{source.name}: passed over, being no dialogues: {skipped}", err=True)
 
 
 class FetchBar(ExitStack):

@@ -87,8 +87,7 @@ def to_stdout(data: bytes) -> None:
         if sys.stdout is None:
             raise OSError("it is closed")
         if not _is_utf8(sys.stdout):
-            encoding = sys.stdout.encoding or "ascii"
-            data = data.decode().encode(encoding, "backslashreplace")
+            data = data.decode().encode(sys.stdout.encoding or "ascii", "backslashreplace")
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -43,10 +43,8 @@ def _scores(comparison: Comparison, paper: bool) -> Table:
     notes = [*comparison.notes, *table.notes]
     notes += [f"{one.name}: {_MEANT[one.name]}" for one in comparison.baselines]
     if any(behind.values()):
-        tests = {one.test for one in comparison.differences} - {"mcnemar"}
-        notes.append(
-            f"{_WORSE} worse than the best of the column at 5 % ({', '.join(tests)}, Holm over all pairs)"
-        )
+        tests = ", ".join({one.test for one in comparison.differences} - {"mcnemar"})
+        notes.append(f"{_WORSE} worse than the best of the column at 5 % ({tests}, Holm over all pairs)")
     tidy = scores_table([*comparison.systems, *comparison.baselines], paper).tidy
     return replace(table, rows=rows, notes=notes, tidy=tidy)
 

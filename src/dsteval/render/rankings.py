@@ -21,18 +21,15 @@ def lambda_tables(ranking: LambdaRanking) -> list[Table]:
     curves = [[name, *_percents(curve)] for name, curve in zip(ranking.systems, ranking.curves, strict=True)]
     head = f"per cent, variant {ranking.variant}; {ranking.dialogues} dialogues, {ranking.turns} turns"
     notes = [f"{head}; FGA@0 is JGA, FGA@inf TurnMatch", *ranking.notes]
-    leaders = [
-        [f"{_end(one.low)} \N{EN DASH} {_end(one.high)}", ", ".join(one.systems)] for one in ranking.leaders
-    ]
-    zero, infinity = ", ".join(ranking.at_zero), ", ".join(ranking.at_infinity)
-    leads = [["0 (JGA)", zero], *leaders, ["inf (TurnMatch)", infinity]]
+    leaders = [(f"{_end(one.low)} \N{EN DASH} {_end(one.high)}", one.systems) for one in ranking.leaders]
+    leads = [("0 (JGA)", ranking.at_zero), *leaders, ("inf (TurnMatch)", ranking.at_infinity)]
     crossed: list[list[Cell]] = []
     for one in ranking.crossings:
         points = ", ".join(str(number(point, digits=4)) for point in one.points) or "nowhere"
         crossed.append([one.a, one.b, "one curve" if one.identical else points])
     return [
         Table(columns, curves, range(1, len(columns)), "FGA over lambda", notes),
-        Table(["lambda", "leads"], leads),
+        Table(["lambda", "leads"], [[at, ", ".join(systems)] for at, systems in leads]),
         Table(["a", "b", "cross at lambda"], crossed),
     ]
 
@@ -53,14 +50,15 @@ def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
     rows.append(["leads", *firsts, "", ""])
     unit = f"{ranking.metric} in per cent" if scale == 100 else ranking.metric
     note = f"{unit} (rank); tau and changes against {ranking.base}; ties share a lead"
-    tables = [Table(columns, rows, range(1, len(columns) - 1), f"{ranking.metric} under every protocol", [note])]
-    return tables + ([not_applicable_table(ranking.not_applicable)] if ranking.not_applicable else [])
+    main = Table(columns, rows, range(1, len(columns) - 1), f"{ranking.metric} under every protocol", [note])
+    return [main, *not_applicable_tables(ranking.not_applicable)]
 
 
-def not_applicable_table(reasons: dict[str, str]) -> Table:
-    """The protocols that do not apply, those with one reason together."""
+def not_applicable_tables(reasons: dict[str, str]) -> list[Table]:
+    """The protocols that do not apply, those with one reason together; no table where there are none."""
     by_reason = grouped((why.replace(f"protocol {name}", "the protocol"), name) for name, why in reasons.items())
-    return Table(["does not apply", "why"], [[", ".join(names), why] for why, names in by_reason.items()])
+    rows = [[", ".join(names), why] for why, names in by_reason.items()]
+    return [Table(["does not apply", "why"], rows)] if rows else []
 
 
 def resample_tables(ranking: ResampleRanking) -> list[Table]:
@@ -105,20 +103,16 @@ def repeats_tables(found: Repeats) -> list[Table]:
         [one.metric, *_percents((one.mean, one.deviation, one.low, one.high, *one.values), one.metric)]
         for one in found.metrics
     ]
-    unit = in_unit("per cent", found.metrics)
-    head = f"{unit}; {len(found.runs)} runs, {found.dialogues} dialogues, {found.turns} turns"
-    notes = [f"{head}; deviation between runs, n - 1"]
+    size = f"{len(found.runs)} runs, {found.dialogues} dialogues, {found.turns} turns"
+    notes = [f"{in_unit('per cent', found.metrics)}; {size}; deviation between runs, n - 1"]
     notes += [f"{one.metric}: {one.dropped} runs undefined and left out" for one in found.metrics if one.dropped]
     notes += [found.note] if found.note else []
     tables = [Table(columns, rows, range(1, len(columns)), "Runs", notes)]
     if (agreed := found.agreement) is None:
         return tables
-    shares = [
-        ["right in all runs", number(agreed.right_in_all, 100)],
-        ["right in any run", number(agreed.right_in_any, 100)],
-        ["two runs agree", number(agreed.mean, 100)],
-        ["Fleiss' kappa", number(agreed.kappa, digits=4)],
-    ]
+    measures = ["right in all runs", "right in any run", "two runs agree", "Fleiss' kappa"]
+    values = [*_percents((agreed.right_in_all, agreed.right_in_any, agreed.mean)), number(agreed.kappa, digits=4)]
+    shares = list(zip(measures, values, strict=True))
     pairs = [[name, *_percents(row)] for name, row in zip(found.runs, agreed.pairs, strict=True)]
     both = ["both right or both wrong", *found.runs]
     return [*tables, Table(["turns", "%"], shares, {1}), Table(both, pairs, range(1, len(both)))]
@@ -137,32 +131,30 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
     notes = [f"{head}; the references differ at {found.relabelled} turns ({share} %)"]
     notes += [f"{one.metric}: {one.note}" for one in found.metrics if one.note]
     slots = ["slot", f"wrong, {a}", f"wrong, {b}", "relabelled", "change", "dialogue", "turn", a, b, "predicted"]
-    shown = found.slots[:most]
-    rest = len(found.slots) - len(shown)
+    all_slots = list(map(_slot, found.slots))
+    shown = all_slots[:most]
     under = ["turns, and points of all turns; the most frequent values at turns wrong under one reference only"]
-    under += [f"{rest} more slots; csv and json list all"] if rest else []
-    tidy = Table(slots, list(map(_slot, found.slots))) if rest else None
+    if rest := len(all_slots) - len(shown):
+        under.append(f"{rest} more slots; csv and json list all")
+    tidy = Table(slots, all_slots) if rest else None
     columns = ["metric", a, b, f"{b} - {a}", "interval", "p"]
     return [
         Table(columns, rows, range(1, 6), found.name, [*notes, *found.notes]),
-        Table(slots, list(map(_slot, shown)), {1, 2, 3, 4, 6}, "By slot", under, tidy),
+        Table(slots, shown, {1, 2, 3, 4, 6}, "By slot", under, tidy),
     ]
 
 
 def _slot(one: SlotChange) -> list[Cell]:
-    place: list[Cell] = [
-        getattr(one.example, name, None) for name in ("dialogue", "turn", "ref_a", "ref_b", "pred")
-    ]
-    return [one.slot, one.wrong_a, one.wrong_b, one.relabelled, number(one.change, 100, sign=True), *place]
+    change = number(one.change, 100, sign=True)
+    place = (getattr(one.example, name, None) for name in ("dialogue", "turn", "ref_a", "ref_b", "pred"))
+    return [one.slot, one.wrong_a, one.wrong_b, one.relabelled, change, *place]
 
 
 def plan_tables(found: Plan) -> list[Table]:
     """Standard errors, and what each pair needs."""
     columns = ["metric", "system", "value", "error", "sigma"]
-    rows = [
-        [one.metric, one.system, *_percents((one.value, one.error, one.sigma), one.metric)]
-        for one in found.systems
-    ]
+    numbers = [_percents((one.value, one.error, one.sigma), one.metric) for one in found.systems]
+    rows = [[one.metric, one.system, *cells] for one, cells in zip(found.systems, numbers, strict=True)]
     unit = in_unit("points", found.systems)
     head = f"{unit}; error with {found.dialogues} dialogues, sigma that of one: error = sigma / sqrt(dialogues)"
     notes = dict.fromkeys(f"{one.metric}, {one.system}: {one.note}" for one in found.systems if one.note)
@@ -175,10 +167,9 @@ def plan_tables(found: Plan) -> list[Table]:
         apart = number(one.difference, one.scale, sign=True)
         sigma, target, least = _percents((one.sigma, one.target, one.detectable), one.metric)
         pairs.append([one.metric, one.a, one.b, apart, sigma, target, one.needed, least])
-    head = (
-        f"dialogues: to tell a difference of that size at {100 * found.alpha:g} % in {100 * found.power:g} % "
-        f"of all tries; can tell: the smallest difference that {found.dialogues} dialogues tell"
-    )
+    often = f"at {100 * found.alpha:g} % in {100 * found.power:g} % of all tries"
+    least_told = f"can tell: the smallest difference that {found.dialogues} dialogues tell"
+    head = f"dialogues: to tell a difference of that size {often}; {least_told}"
     return [*tables, Table(listed, pairs, range(3, 8), "Pairs", [head, *_remarks(found.pairs)])]
 
 

@@ -39,16 +39,14 @@ def agreement_tables(found: RaterAgreement) -> list[Table]:
 
 def correlation_tables(found: Correlations) -> list[Table]:
     """Each metric's coefficient, each pair's difference, and the best lambda where it was asked for."""
-    rows = [
-        [one.metric, _number(one.value), _interval(one.low, one.high), one.conversations] for one in found.metrics
-    ]
-    notes = [
-        f"{found.coefficient} with {'mean' if found.against == 'mean' else 'each'} rating; "
-        f"{found.conversations} conversations, {found.raters} raters, {found.ratings} ratings",
-        *found.notes,
-        *(f"{one.metric}: {one.why}" for one in found.metrics if one.why),
-        *(f"{one.metric}: {one.dropped} resamples undefined and left out" for one in found.metrics if one.dropped),
-    ]
+    values = [(_number(one.value), _interval(one.low, one.high)) for one in found.metrics]
+    rows = [[one.metric, *cells, one.conversations] for one, cells in zip(found.metrics, values, strict=True)]
+    size = f"{found.conversations} conversations, {found.raters} raters, {found.ratings} ratings"
+    notes = [f"{found.coefficient} with {'mean' if found.against == 'mean' else 'each'} rating; {size}"]
+    notes += found.notes
+    notes += [f"{one.metric}: {one.why}" for one in found.metrics if one.why]
+    dropped = ((one.metric, one.dropped) for one in found.metrics if one.dropped)
+    notes += [f"{metric}: {times} resamples undefined and left out" for metric, times in dropped]
     notes += [f"signature of {found.metrics[0].metric} {found.signature}"] if found.signature else []
     tables = [_table(["metric", "r", "interval", "conversations"], rows, 1, "Agreement with people", *notes)]
     tables += [_differences(found)] if found.pairs else []
@@ -81,12 +79,10 @@ def fit_tables(fit: LambdaFit) -> list[Table]:
     ]
     notes = [f"variant {fit.variant}"]
     if fit.resamples:
-        ends = f"{fit.at_zero} have lambda 0, {fit.at_infinity} infinity"
-        notes += [f"of {fit.resamples} resamples of conversations and raters {ends}"]
-    if fit.dropped:
-        notes.append(f"{fit.dropped} resamples without an r left out")
-    if fit.folds:
-        notes.append(f"folds choose {', '.join(map(_lambda, sorted(fit.folds)))}")
+        drawn = f"of {fit.resamples} resamples of conversations and raters"
+        notes.append(f"{drawn} {fit.at_zero} have lambda 0, {fit.at_infinity} infinity")
+    notes += [f"{fit.dropped} resamples without an r left out"] if fit.dropped else []
+    notes += [f"folds choose {', '.join(map(_lambda, sorted(fit.folds)))}"] if fit.folds else []
     if fit.low == 0 or fit.high == math.inf:
         notes.append("the interval has an end at 0 or infinity: these ratings do not determine lambda")
     curve = [[_lambda(at["lambda"]), _number(at["r"]), _interval(at["low"], at["high"])] for at in fit.curve]
@@ -102,10 +98,9 @@ def metric_plan_tables(plan: MetricPlan) -> list[Table]:
         [one.raters, _number(one.r1), _number(one.r2), one.conversations, numbers.number(one.power)]
         for one in plan.needs
     ]
-    notes = [
-        f"to tell {plan.r1:g} from {plan.r2:g} (metrics correlate {plan.r12:g}) at {100 * plan.alpha:g} % in "
-        f"{100 * plan.wanted:g} % of studies, by Williams' test; {plan.repetitions} simulated studies"
-    ]
+    pair = f"{plan.r1:g} from {plan.r2:g} (metrics correlate {plan.r12:g})"
+    often = f"at {100 * plan.alpha:g} % in {100 * plan.wanted:g} % of studies"
+    notes = [f"to tell {pair} {often}, by Williams' test; {plan.repetitions} simulated studies"]
     if any(one.conversations is None for one in plan.needs):
         notes.append("a hyphen: a million conversations do not suffice")
     return [_table(["raters", "r1", "r2", "conversations", "power"], rows, 0, "Telling two metrics apart", *notes)]
@@ -115,9 +110,8 @@ def lambda_plan_tables(plan: LambdaPlan) -> list[Table]:
     """Where estimates of lambda lie, by conversations and raters."""
     rows: list[list[Cell]] = []
     for one in plan.rows:
-        middle = f"{_lambda(one.low)} .. {_lambda(one.high)}"
-        counts = [one.at_zero, one.at_infinity]
-        rows.append([one.raters, one.conversations, _number(one.r), middle, _lambda(one.factor), *counts])
+        cells = _number(one.r), f"{_lambda(one.low)} .. {_lambda(one.high)}", _lambda(one.factor)
+        rows.append([one.raters, one.conversations, *cells, one.at_zero, one.at_infinity])
     crowd = plan.crowd
     notes = [
         f"true lambda {plan.true:g}, {plan.repetitions} studies a row: the middle 95 % of their best lambdas",

@@ -68,10 +68,8 @@ def _notes(results: Sequence[Result], paper: bool) -> list[str]:
 def _told(result: Result) -> str:
     """Lines that systems may share: how much was scored, what is undefined, notes and the signature."""
     coverage = result.coverage
-    extent = (
-        f"{coverage.scored_dialogues} of {coverage.ref_dialogues} dialogues, "
-        f"{coverage.scored_turns} of {coverage.ref_turns} turns, |S| = {result.n_slots}"
-    )
+    extent = f"{coverage.scored_dialogues} of {coverage.ref_dialogues} dialogues, "
+    extent += f"{coverage.scored_turns} of {coverage.ref_turns} turns, |S| = {result.n_slots}"
     undefined = grouped((score.why, score.metric) for score in result.scores if score.value is None)
     reasons = (f"{', '.join(names)} undefined: {why}" for why, names in undefined.items())
     # Every score of a system shares what follows the metric.
@@ -133,11 +131,9 @@ def change_tables(results: Sequence[Result]) -> list[Table]:
     """For each system the values that the protocol rewrote."""
     columns = ["side", "slot", "value", "compared as", "turns", "first dialogue", "turn", "by"]
     tables = []
-    for result in results:
-        if result.changes is None:
-            continue
+    for result in (each for each in results if each.changes is not None):
         rows: list[list[Cell]] = []
-        for one in result.changes:
+        for one in result.changes or ():
             became = "(absent)" if one.became is None else one.became
             became = became if one.became_slot == one.slot else f"{one.became_slot}: {became}"
             rows.append([one.side, one.slot, one.value, became, one.turns, one.dialogue, one.turn, one.by])

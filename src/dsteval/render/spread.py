@@ -1,7 +1,7 @@
 """The tables of ``spread``."""
 
 from dsteval.analysis.protocol_spread import Disagreement, ProtocolSpread, SpreadEntry
-from dsteval.render.rankings import not_applicable_table
+from dsteval.render.rankings import not_applicable_tables
 from dsteval.render.table import Cell, Table
 from dsteval.results.numbers import number
 
@@ -19,8 +19,7 @@ def spread_tables(spread: ProtocolSpread, everything: bool = False) -> list[Tabl
         if len(one.scores) > 1
     ]
     tables = [_main(spread), Table(["protocol", "its own metrics"], own, in_tidy=True)]
-    if spread.not_applicable:
-        tables.append(not_applicable_table(spread.not_applicable))
+    tables += not_applicable_tables(spread.not_applicable)
     if spread.between is not None:
         tables.append(_between(spread, spread.between, everything))
     return tables
@@ -28,11 +27,10 @@ def spread_tables(spread: ProtocolSpread, everything: bool = False) -> list[Tabl
 
 def _main(spread: ProtocolSpread) -> Table:
     notes = ["per cent; turns won and lost against exact"]
-    to_target = []
+    columns = ["protocol", "JGA", "- exact", "won", "lost", "what makes the difference (turns)"]
     if spread.target is not None:
         notes[0] += f"; target {number(spread.target, 100)}, nearest first"
-        to_target = ["to target"]
-    columns = ["protocol", "JGA", *to_target, "- exact", "won", "lost", "what makes the difference (turns)"]
+        columns.insert(2, "to target")
     rows: list[list[Cell]] = []
     for one in spread.entries:
         jga = one.jga.value
@@ -47,8 +45,8 @@ def _main(spread: ProtocolSpread) -> Table:
 
 def _rules(entry: SpreadEntry, most: int = 3) -> str:
     listed = [f"{rule} ({turns})" for rule, turns in entry.rules.items()]
-    rest = [f"{len(listed) - most} more"] if len(listed) > most else []
-    return "; ".join([*listed[:most], *rest])
+    listed[most:] = [f"{len(listed) - most} more"] if len(listed) > most else []
+    return "; ".join(listed)
 
 
 def _tidy(spread: ProtocolSpread) -> Table:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dsteval.analysis.validation import Report
 from dsteval.analysis.value_counts import ValueExample
 from dsteval.errors import printable
-from dsteval.render.table import Cell, Table
+from dsteval.render.table import Table
 
 _SHOWN = 3
 
@@ -13,9 +13,8 @@ _SHOWN = 3
 def report_table(reports: Sequence[Report]) -> Table:
     """A file in each row, how it was recognised and what there is to note below."""
     columns = ["file", "format", "holds", "dialogues", "turns", "slots", "values", "against itself"]
-    rows: list[list[Cell]] = [
-        [r.name, r.format, r.sides, r.dialogues, r.turns, r.slots, r.values, r.self_check] for r in reports
-    ]
+    names = ["name", "format", "sides", "dialogues", "turns", "slots", "values", "self_check"]
+    rows = [[getattr(report, name) for name in names] for report in reports]
     notes = [f"{report.name}: recognised by {report.sign}" for report in reports]
     notes += [f"{report.name}: {note}" for report in reports for note in report.notes]
     notes += [line for report in reports for line in _fact_lines(report)]

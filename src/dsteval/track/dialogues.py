@@ -9,7 +9,7 @@ import msgspec
 
 from dsteval import readers
 from dsteval.dialogue import Dialogue, Turn, Value, canonical_id, whole_states, written_states
-from dsteval.errors import ReadError, first_few
+from dsteval.errors import ReadError, first_few, require
 from dsteval.protocols.model import load
 from dsteval.readers import Source
 from dsteval.readers.jsonl_writer import lines
@@ -98,10 +98,9 @@ def _check(dialogues: Sequence[Dialogue], name: str, format: str) -> None:
         )
     seen: set[str] = set()
     for dialogue in dialogues:
-        if canonical_id(dialogue.id) in seen:
-            raise ReadError(where=name, expected="each dialogue once", found=f"{dialogue.id!r} twice")
-        if not dialogue.turns:
-            raise ReadError(where=name, expected="a turn in every dialogue", found=f"none in {dialogue.id!r}")
+        first = canonical_id(dialogue.id) not in seen
+        require(first, name, "each dialogue once", f"{dialogue.id!r} twice", ReadError)
+        require(dialogue.turns, name, "a turn in every dialogue", f"none in {dialogue.id!r}", ReadError)
         seen.add(canonical_id(dialogue.id))
 
 

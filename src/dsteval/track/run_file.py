@@ -22,14 +22,10 @@ from dsteval.track.tracker import Loaded
 
 def header(material: Material, tracker: Loaded, nested: bool) -> dict[str, Any]:
     """What a run is: its data, its tracker, and the form of its states; OUT.run.json holds it."""
+    size = {"dialogues": len(material.dialogues), "turns": material.turns}
     return {
         "dsteval": __version__,
-        "data": {
-            "name": material.name,
-            "hash": material.hash,
-            "dialogues": len(material.dialogues),
-            "turns": material.turns,
-        },
+        "data": {"name": material.name, "hash": material.hash, **size},
         "tracker": {key: getattr(tracker, key) for key in ("name", "hash", "needs", "options")},
         "nested": nested,
     }
@@ -55,11 +51,9 @@ def _nested(state: Mapping[str, Any]) -> dict[str, Any]:
     """
     nested: dict[str, Any] = {}
     for slot, value in state.items():
-        domain, hyphen, name = slot.partition("-")
-        if hyphen:
-            nested.setdefault(domain, {})[name] = value
-        else:
-            nested[slot] = value
+        *domain, name = slot.split("-", 1)
+        place = nested.setdefault(domain[0], {}) if domain else nested
+        place[name] = value
     return nested
 
 

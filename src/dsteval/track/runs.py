@@ -69,7 +69,9 @@ def run(
     needed = "reference states, which the tracker needs (ref-state)"
     require(material.referenced or not tracker.forced, material.name, needed, "none")
     if timeout is not None:
-        _check_timeout(timeout)
+        require(0 < timeout < 1e8, "--timeout", "seconds, more than 0", f"{timeout:g}")
+        timed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        require(timed, "--timeout", "the main thread of a POSIX system", "a system or a thread without timers")
     slots = dict.fromkeys(map(canonical, material.slots or ()))
     came = TrackerRun(header(material, tracker, nested))
     with opened(Path(out), came.header, material, restart) as (done, append):
@@ -83,9 +85,7 @@ def run(
         tick(0)
         failed: list[Dialogue] = []
         try:
-            for dialogue in material.dialogues:
-                if dialogue.id in done:
-                    continue
+            for dialogue in (one for one in material.dialogues if one.id not in done):
                 tracked = _tracked(dialogue, tracker, timeout, slots, tick)
                 if isinstance(tracked, Failure):
                     came.failures.append(tracked)
@@ -103,13 +103,6 @@ def run(
 
 class _TimeUp(BaseException):
     """Not an Exception, so that a tracker which survives its own errors does not survive this one."""
-
-
-def _check_timeout(seconds: float) -> None:
-    """Raise OptionError where a turn cannot be limited to so many seconds."""
-    require(0 < seconds < 1e8, "--timeout", "seconds, more than 0", f"{seconds:g}")
-    timed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    require(timed, "--timeout", "the main thread of a POSIX system", "a system or a thread without timers")
 
 
 @contextmanager
@@ -175,9 +168,8 @@ def _taken(returned: Any, before: _State, slots: Collection[str]) -> _State:
     if not isinstance(returned, Mapping):
         kind = f"{shown(returned)}, of type {type(returned).__name__}"
         found = "nothing (None)" if returned is None else kind
-        raise DstevalError(
-            where="returned", expected="a dictionary of slots and values, or an Update", found=found
-        )
+        expected = "a dictionary of slots and values, or an Update"
+        raise DstevalError(where="returned", expected=expected, found=found)
     flattener = Flattener("")
     items = flattener.items(returned, "", 0)
     if problem := flattener.problems.first:
@@ -188,9 +180,8 @@ def _taken(returned: Any, before: _State, slots: Collection[str]) -> _State:
         key = canonical(slot)
         if slots and key not in slots:
             raise _unknown_slot(slot, slots)
-        if changes.setdefault(key, (slot, value))[1] != value:
-            found = f"{changes[key][1]!r} and {value!r}"
-            raise DstevalError(where=f"slot {slot!r}", expected="one value", found=found)
+        same = changes.setdefault(key, (slot, value))[1] == value
+        require(same, f"slot {slot!r}", "one value", f"{changes[key][1]!r} and {value!r}", DstevalError)
         changes[key] = slot, value
         # Half a character, as a tokeniser may leave it, could not be written.
         "".join((slot, *(value if isinstance(value, tuple) else (value or "",)))).encode()

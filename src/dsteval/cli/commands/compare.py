@@ -78,8 +78,7 @@ def command(
         most = None if form_of() in ("csv", "json") else 20
         emit(tables_of.reference_tables(change, most), {"schema": SCHEMA, "references": change.to_dict()})
         return
-    reference = ref[0] if ref else None
-    arguments["ref_field"] = ref_field[0] if ref_field else None
+    reference, arguments["ref_field"] = next(iter(ref), None), next(iter(ref_field), None)
     if runs:
         _check_idle("--runs", *_BESIDE)
         repeats = repeated(systems(files, reference, {**arguments, "ci": None}), arguments["metrics"])
@@ -157,9 +156,8 @@ def _saved(path: str, results: Sequence[Result]) -> list[Result]:
     """The systems of a saved result; one that has a FILE's name is told apart by its file's."""
     source = open_saved(path, "--against")
     taken = {one.name for one in results}
-    return [
-        replace(one, name=f"{one.name} in {source.name}") if one.name in taken else one for one in load(source)
-    ]
+    names = ((one, f"{one.name} in {source.name}" if one.name in taken else one.name) for one in load(source))
+    return [replace(one, name=name) for one, name in names]
 
 
 def _limits(texts: Sequence[str], against: str | None, level: float | None) -> dict[str, float]:

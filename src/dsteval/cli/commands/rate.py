@@ -20,6 +20,7 @@ from dsteval.rating.ratings import combined, csv_text, read, table, written
 from dsteval.rating.sampling import STRATA, SampleItem, draw, pool
 from dsteval.rating.texts import check_sides, file_name, sheet, text_of
 from dsteval.readers.jsonl_writer import lines
+from dsteval.stats.intervals import Intervals
 
 
 @click.group("rate")
@@ -60,7 +61,7 @@ def _sample(
         pools.append(pool(name or system_name(Path(path).name), source, reference, Run.of(**settings)))
     names = [one.system for one in pools]
     check_names(names, "FILE")
-    studies.check_seed(seed)
+    Intervals(level=None, seed=seed)  # refuses a seed that no draw takes
     drawn = draw(pools, size, seed, strata, blind)
     write("--out", out, b"".join(lines(drawn.dialogues)))
     if key is not None:
@@ -81,7 +82,8 @@ def _export(items: str, target: str, format: str | None, rater: str) -> None:
     A name that ends in .csv gets a row for each conversation with an empty rating; any other becomes a folder with
     one text file each, in the form of the FGA paper's study.
     """
-    is_sheet, folder = Path(target).suffix.casefold() == ".csv", Path(target)
+    folder = Path(target)
+    is_sheet = folder.suffix.casefold() == ".csv"
     if is_sheet:
         check_places("target")
     elif folder.is_dir():

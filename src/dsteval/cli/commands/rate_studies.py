@@ -59,11 +59,6 @@ def read_ratings(files: Sequence[str], *, scale: str | None, allow_missing: bool
     return ratings
 
 
-def check_seed(seed: int) -> None:
-    """Raise OptionError for a seed that no draw takes."""
-    Intervals(level=None, seed=seed)
-
-
 @click.command("agree", short_help="How far raters agree.")
 @click.argument("files", nargs=-1, required=True, metavar="RATINGS...")
 @shared.choice("--level", of=LEVELS, default="nominal", help="What ratings are.")
@@ -139,7 +134,7 @@ def correlate_command(
 @shared.form_option
 def plan_command(file: str | None, true_lambda: float | None, factor: float, **options: Any) -> None:
     """How many conversations tell two metrics apart (--r1 --r2 --r12), or find a lambda (FILE --true-lambda)."""
-    check_seed(options["seed"])
+    Intervals(level=None, seed=options["seed"])  # refuses a seed that no draw takes
     check_places("out")
     require(options["repetitions"] >= 100, "--repetitions", "100 or more", options["repetitions"])
     correlations, simulation = _taken(options, "r1", "r2", "r12"), _taken(options, "repetitions", "seed")

@@ -36,11 +36,6 @@ def command(file: str, ref: str | None, target: float | None, **options: Any) ->
     name, source = predictions(file, "spread")
     say(source, options["format"])
     with progress("SpinnerColumn", "{task.description}", description="scoring", total=None) as update:
-        found = spread(
-            reference,
-            source,
-            name=name,
-            progress=update and (lambda protocol: update(description=f"scoring under {protocol}")),
-            **arguments_of(options),
-        )
+        tick = update and (lambda protocol: update(description=f"scoring under {protocol}"))
+        found = spread(reference, source, name=name, progress=tick, **arguments_of(options))
     emit(spread_tables(found, everything=form_of() != "text"), found.to_dict())

@@ -121,10 +121,9 @@ def _perfect(dialogue: Dialogue) -> Dialogue:
 
 def _tell(came: TrackerRun, material: Material, out: str, verbose: bool) -> None:
     """Say on stderr what the run did, and which dialogues failed."""
-    done, total = came.before + came.tracked, len(material.dialogues)
+    failures, total = came.failures, len(material.dialogues)
     before = f", {came.before} of them from before" if came.before else ""
-    click.echo(f"{out}: {done} of {total} dialogues tracked{before}", err=True)
-    failures = came.failures
+    click.echo(f"{out}: {came.before + came.tracked} of {total} dialogues tracked{before}", err=True)
     for failure in failures[:_LISTED]:
         click.echo(printable(f"failed: {failure}"), err=True)
     if len(failures) > _LISTED:
@@ -156,8 +155,7 @@ def _scored(came: TrackerRun, material: Material, out: str, score: Callable[...,
     """The result of the file, just as ``score`` gives it; dialogues that failed are missing."""
     source = Source.open(out)
     name = system_name(source.name)
-    if came.failures:
-        failed = {failure.dialogue for failure in came.failures}
+    if failed := {failure.dialogue for failure in came.failures}:
         tracked = [dialogue for dialogue in readers.read(source, "pred") if dialogue.id not in failed]
         result = replace(score(material.dialogues, tracked, name=name), source=source.name)
     else:
