@@ -75,8 +75,7 @@ class Flattener:
         self, dialogue: str, turn: int | None, expected: str, value: object, slot: str = "", remedy: str = ""
     ) -> None:
         """Note that something else was expected than this value."""
-        found = shown(value)
-        self.problems.add(dialogue, turn, slot=slot, expected=expected, found=found, remedy=remedy)
+        self.problems.add(dialogue, turn, slot=slot, expected=expected, found=shown(value), remedy=remedy)
 
     def note_line(self, line: str, expected: str, found: str) -> None:
         """Note that a line, which tells no dialogue, is not what was expected."""
@@ -246,8 +245,7 @@ def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn
     ordered = sorted(turns, key=lambda turn: turn.number)
     for number, following in pairwise(turn.number for turn in ordered):
         if number == following:
-            remedy = "Keep one of them."
-            problems.add(dialogue, number, expected="each turn once", found="it twice", remedy=remedy)
+            problems.add(dialogue, number, expected="each turn once", found="it twice", remedy="Keep one of them.")
     return ordered
 
 

@@ -103,8 +103,7 @@ class JsonFormat(Reader):
                 where = f"{source.name}, {line}"
                 record = fields(chunk.value, where)
                 name, label = self.place(record) if _has(record, self._needed, where) else (None, None)
-                place = turns.place(line, name, label, chunk.value, self.expected)
-                if place is not None:
+                if place := turns.place(line, name, label, chunk.value, self.expected):
                     yield *place, record
         else:
             for name, chunk in source.dialogues():

@@ -108,8 +108,7 @@ class _Lines(Grouped):
                 expected = f"one state of a side ({side})"
                 self.problems.add(name, number, expected=expected, found=" and ".join(forms))
             elif forms and side == self.side:
-                kind = forms[0] if forms[0] in ("update", "frames") else "states"
-                self.forms.setdefault(name, []).append(kind)
+                self.forms.setdefault(name, []).append(forms[0] if forms[0] in ("update", "frames") else "states")
 
     def _beside(self, turn: Turn, record: dict[str, Any], name: str, number: int) -> None:
         """What a line tells beside its states: marks, its dialogue's flags, what the tracker changed and chose."""
@@ -121,9 +120,8 @@ class _Lines(Grouped):
             if record.get(flag) is True:
                 names.add(name)
         if "pred_update" in record:
-            update = record["pred_update"]
-            read = self._listed if isinstance(update, list) else self.items
-            turn.pred_update = read(update, name, number)
+            read = self._listed if isinstance(record["pred_update"], list) else self.items
+            turn.pred_update = read(record["pred_update"], name, number)
         chosen = record.get("choices")
         if chosen is not None:
             listed = chosen if isinstance(chosen, list) else [None]

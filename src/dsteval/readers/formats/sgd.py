@@ -36,8 +36,7 @@ class _Sgd(Reader):
             record = fields(chunk.value, f"{source.name}, {line}")
             name, listed = record.get("dialogue_id"), record.get("turns")
             if not isinstance(name, str) or not isinstance(listed, list):
-                expected = "an object with dialogue_id and turns"
-                flattener.note_line(line, expected, shown(chunk.value))
+                flattener.note_line(line, "an object with dialogue_id and turns", shown(chunk.value))
                 continue
             turns = flattener.counted(_turns(name, listed, side, flattener))
             yield Dialogue(name, turns, chunk.doubled, options.updated(side), keyed=False)
