@@ -214,10 +214,10 @@ def fields(value: Any, where: str, *place: str) -> dict[str, Any]:
     return known
 
 
-def record_keys(source: Source, kind: str) -> frozenset[str]:
-    """The keys of the object that a source of that kind is recognised by; none where it is of another kind."""
-    record = source.first_record if source.kind == kind else None
-    return frozenset(record) if isinstance(record, dict) else frozenset()
+def first_object(source: Source, *kinds: str) -> dict[str, Any]:
+    """The object that a source of one of the kinds is recognised by; empty where it is of another kind."""
+    record = source.first_record if source.kind in kinds else None
+    return record if isinstance(record, dict) else {}
 
 
 def numbered(value: Any, dialogue: str, problems: Problems) -> Iterator[tuple[int, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from dsteval.dialogue import Dialogue, Side
 from dsteval.errors import ReadError, require
-from dsteval.readers.base import Grouped, Options, Sign, Sureness, fields, record_keys, turn_number
+from dsteval.readers.base import Grouped, Options, Sign, Sureness, fields, first_object, turn_number
 from dsteval.readers.belief_spans import FIELDS, SpanFormat
 from dsteval.readers.source import Source
 
@@ -26,7 +26,7 @@ class _BeliefText(SpanFormat):
         if source.kind == "text":
             heads = source.data[:65536].decode("utf-8", "replace").split("\n")[:2]
             return Sign("a header with dial_id and a span", self.sureness) if any(map(_is_header, heads)) else None
-        if {"dial_id", "bspn_gen"} <= record_keys(source, "list"):
+        if {"dial_id", "bspn_gen"} <= first_object(source, "list").keys():
             return Sign("objects with 'dial_id' and 'bspn_gen'", self.sureness)
         return super().sniff(source)
 

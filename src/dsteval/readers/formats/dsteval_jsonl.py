@@ -5,7 +5,7 @@ from typing import Any
 
 from dsteval.dialogue import Choice, Dialogue, Frame, Items, Side, Turn
 from dsteval.errors import OptionError
-from dsteval.readers.base import Grouped, Options, Reader, Sign, Sureness, are_texts, fields, record_keys
+from dsteval.readers.base import Grouped, Options, Reader, Sign, Sureness, are_texts, fields, first_object
 from dsteval.readers.json_pairs import JsonChunk
 from dsteval.readers.source import Source
 
@@ -33,7 +33,7 @@ class _DstevalJsonl(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """Lines, or a list, of objects with dialogue_id, turn_id and a state."""
-        keys = record_keys(source, source.kind) if source.kind in ("lines", "list") else frozenset()
+        keys = first_object(source, "lines", "list").keys()
         # An object with predictions is setSUMBT's.
         fits = {"dialogue_id", "turn_id"} <= keys and not keys.isdisjoint(_STATES) and "predictions" not in keys
         return Sign("objects with dialogue_id, turn_id and a state", Sureness.GENERIC) if fits else None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Frame, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, Sign, are_texts, fields, shown
+from dsteval.readers.base import Flattener, Options, Reader, Sign, are_texts, fields, first_object, shown
 from dsteval.readers.json_pairs import JsonChunk
 from dsteval.readers.source import Source
 
@@ -22,8 +22,7 @@ class _Sgd(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """Dialogues with turns that have a speaker and frames."""
-        record = source.first_record if source.kind in ("list", "object") else None
-        turns = record.get("turns") if isinstance(record, dict) else None
+        turns = first_object(source, "list", "object").get("turns")
         fits = isinstance(turns, list) and any(
             isinstance(turn, dict) and {"speaker", "frames"} <= turn.keys() for turn in turns[:3]
         )

@@ -40,7 +40,7 @@ class _Table(Reader):
         _check_header(header, source.name, options.ref_field)
         turns = Grouped(source.name)
         for line, cells in rows:
-            if not any(cell.strip() for cell in cells):
+            if not any(map(str.strip, cells)):
                 continue
             if len(cells) != len(header):
                 turns.note_line(line, f"{len(header)} cells", str(len(cells)))
