@@ -5,8 +5,8 @@ The registry walks this folder; others add readers by entry points of the group 
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import OptionError, ReadError, first_few, require, unknown
@@ -55,8 +55,7 @@ def not_too_deep(source: Source) -> Iterator[None]:
         raise ReadError(where=source.name, expected=expected, found=found) from None
 
 
-@dataclass(frozen=True)
-class Detected:
+class Detected(NamedTuple):
     """What a source was recognised as: the reader, and the sign that told."""
 
     reader: Reader

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from dsteval.errors import ReadError, first_few, require
 
@@ -23,8 +24,7 @@ _BROKEN = (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, RuntimeEr
 _NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".toml", ".log", ".png", ".svg")
 
 
-@dataclass
-class File:
+class File(NamedTuple):
     """An unpacked file; ``path`` is where it lies in its folder or archive."""
 
     path: str

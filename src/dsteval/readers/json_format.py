@@ -141,8 +141,7 @@ class JsonFormat(Reader):
         turn = Turn(number)
         sides = (("ref", self.ref), ("pred", self.pred), (side, self.state), ("pred_update", self.update))
         for target, path in sides:
-            value = lookup(record, path) if path else ABSENT
-            if value is not ABSENT:
+            if path and (value := lookup(record, path)) is not ABSENT:
                 setattr(turn, target, self.written(flattener, value, name, number))
         for target, path in (("system", self.system), ("user", self.user)):
             if path:

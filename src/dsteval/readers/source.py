@@ -88,10 +88,10 @@ class Source:
     @classmethod
     def of(cls, name: str, value: Mapping[str, Any] | list[Any]) -> Source:
         """Python objects: {dialogue: states}, or the lines of our JSONL."""
-        if not isinstance(value, list):
-            # Dialogues and turns numbered by Python integers are the numbers that JSON writes as text.
-            value = {str(key) if isinstance(key, int) else key: inner for key, inner in value.items()}
-        return cls(name, top=value)
+        if isinstance(value, list):
+            return cls(name, top=value)
+        # Dialogues and turns numbered by Python integers are the numbers that JSON writes as text.
+        return cls(name, top={str(key) if isinstance(key, int) else key: inner for key, inner in value.items()})
 
     def includes(self, dialogue: str) -> bool:
         """Whether a dialogue belongs to the split that was asked for."""
@@ -169,8 +169,7 @@ class Source:
                 names = Counter(name for name, _ in decode_pairs(self.data).items())
             except (UnicodeDecodeError, ValueError) as error:
                 raise explain_failure(self.data, self.name, error) from None
-            twice = [name for name, count in names.items() if count > 1]
-            if twice:
+            if twice := [name for name, count in names.items() if count > 1]:
                 extent = f"{len(twice)} of {len(names)}, {first_few(twice)}"
                 raise ReadError(where=self.name, expected=expected, found=f"{twice[0]!r} twice", extent=extent)
         yield from top.items()

@@ -122,8 +122,7 @@ class _Lines(Grouped):
         if "pred_update" in record:
             read = self._listed if isinstance(record["pred_update"], list) else self.items
             turn.pred_update = read(record["pred_update"], name, number)
-        chosen = record.get("choices")
-        if chosen is not None:
+        if (chosen := record.get("choices")) is not None:
             listed = chosen if isinstance(chosen, list) else [None]
             choices = [self.fields(choice, name, number) for choice in listed]
             if all(isinstance(choice.get(key), str) for choice in choices for key in Choice.__struct_fields__):

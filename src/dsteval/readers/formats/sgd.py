@@ -23,9 +23,8 @@ class _Sgd(Reader):
     def sniff(self, source: Source) -> Sign | None:
         """Dialogues with turns that have a speaker and frames."""
         turns = first_object(source, "list", "object").get("turns")
-        fits = isinstance(turns, list) and any(
-            isinstance(turn, dict) and {"speaker", "frames"} <= turn.keys() for turn in turns[:3]
-        )
+        first = turns[:3] if isinstance(turns, list) else []
+        fits = any(isinstance(turn, dict) and {"speaker", "frames"} <= turn.keys() for turn in first)
         return Sign("turns with 'speaker' and 'frames'") if fits else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
