@@ -74,11 +74,16 @@ class FetchError(DstevalError):
 
 
 def require(
-    condition: object, where: str, expected: str, found: object, error: type[DstevalError] = OptionError
+    condition: object,
+    where: str,
+    expected: str,
+    found: object,
+    error: type[DstevalError] = OptionError,
+    remedy: str = "",
 ) -> None:
     """Raise OptionError, or another error, unless a condition holds."""
     if not condition:
-        raise error(where=where, expected=expected, found=str(found))
+        raise error(where=where, expected=expected, found=str(found), remedy=remedy)
 
 
 def require_known(kind: str, name: str, known: Iterable[str]) -> None:

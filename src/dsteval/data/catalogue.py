@@ -101,8 +101,7 @@ Catalogue: TypeAlias = Mapping[str, Dataset]
 @cache
 def load() -> Catalogue:
     """The data sets that dsteval knows."""
-    text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
-    return parse(text, "catalogue.toml")
+    return parse(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8"), "catalogue.toml")
 
 
 def parse(text: str, where: str) -> Catalogue:

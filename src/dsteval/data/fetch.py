@@ -21,7 +21,7 @@ import msgspec
 
 from dsteval.data import catalogue as catalog
 from dsteval.data.catalogue import Catalogue, DataFile, Dataset
-from dsteval.errors import FetchError, OptionError
+from dsteval.errors import FetchError, OptionError, require
 from dsteval.files import lock, replacing
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -38,8 +38,7 @@ _LISTS = {"testlistfile": "testListFile.txt", "vallistfile": "valListFile.txt"}
 
 def cache_folder() -> Path:
     """Where data sets are kept: $DSTEVAL_CACHE, $XDG_CACHE_HOME/dsteval, or the system's place for caches."""
-    chosen = os.environ.get("DSTEVAL_CACHE")
-    if chosen:
+    if chosen := os.environ.get("DSTEVAL_CACHE"):
         return Path(chosen).expanduser()
     shared = os.environ.get("XDG_CACHE_HOME", "")
     if Path(shared).is_absolute():  # the convention asks for a relative one to be ignored
@@ -123,13 +122,9 @@ def _folder(dataset: Dataset) -> Path:
 def _check_copy(dataset: Dataset, file: DataFile, place: Path) -> None:
     """Refuse a cached file, or one put there by hand, that is not the file of the catalogue."""
     with suppress(OSError):  # of what cannot be read its reader tells
-        if file.blob and (blob := blob_id(place)) != file.blob:
-            raise FetchError(
-                where=f"{dataset.name}, {place}",
-                expected=f"the git blob {file.blob}",
-                found=blob,
-                remedy="Delete it to have it fetched again, or name a file of your own by its path.",
-            )
+        remedy = "Delete it to have it fetched again, or name a file of your own by its path."
+        blob, where = file.blob and blob_id(place), f"{dataset.name}, {place}"
+        require(blob == file.blob, where, f"the git blob {file.blob}", blob, FetchError, remedy)
 
 
 @contextmanager
@@ -138,12 +133,9 @@ def _writing(dataset: Dataset, place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise FetchError(
-            where=f"{dataset.name}, {place}",
-            expected="a place to write to",
-            found=error.strerror or str(error),
-            remedy="Name another folder with DSTEVAL_CACHE.",
-        ) from None
+        where, found = f"{dataset.name}, {place}", error.strerror or str(error)
+        remedy = "Name another folder with DSTEVAL_CACHE."
+        raise FetchError(where=where, expected="a place to write to", found=found, remedy=remedy) from None
 
 
 @contextmanager
@@ -166,8 +158,7 @@ def _borrow_lists(dataset: Dataset, folder: Path, progress: Progress | None, cat
     try:
         with _writing(dataset, folder), zipfile.ZipFile(archive) as opened:
             for entry in opened.namelist():
-                name = _LISTS.get(PurePosixPath(entry).stem.casefold())
-                if name is not None:
+                if name := _LISTS.get(PurePosixPath(entry).stem.casefold()):
                     with replacing(folder / name) as file:
                         file.write(opened.read(entry))
     except zipfile.BadZipFile as error:
@@ -187,10 +178,10 @@ class _Download:
         from urllib.parse import quote  # urllib takes a while to load, and most runs fetch nothing
 
         base = os.environ.get("DSTEVAL_DATA_URL") or BASE
-        if not base.startswith(("http://", "https://")):
-            raise OptionError(where="DSTEVAL_DATA_URL", expected="an http or https address", found=repr(base))
-        parts = (base.rstrip("/"), self.dataset.repository, self.dataset.commit, quote(self.file.path))
-        self.url = "/".join(parts)
+        is_web = base.startswith(("http://", "https://"))
+        require(is_web, "DSTEVAL_DATA_URL", "an http or https address", repr(base))
+        folder = f"{base.rstrip('/')}/{self.dataset.repository}/{self.dataset.commit}"
+        self.url = f"{folder}/{quote(self.file.path)}"
         self.partial = self.place.with_name(f"{self.place.name}.partial")
         self.by_hand = f"name a mirror with DSTEVAL_DATA_URL, or put a copy of the file at {self.place}"
 
@@ -203,12 +194,9 @@ class _Download:
                 self.partial.replace(self.place)
                 return
             self.partial.unlink()
-        raise FetchError(
-            where=f"{self.dataset.name}, {self.url}",
-            expected=expected,
-            found=f"{found}, which was deleted",
-            remedy=f"Something on the way sent another file: try again, {self.by_hand}.",
-        )
+        where, found = f"{self.dataset.name}, {self.url}", f"{found}, which was deleted"
+        remedy = f"Something on the way sent another file: try again, {self.by_hand}."
+        raise FetchError(where=where, expected=expected, found=found, remedy=remedy)
 
     def _verdict(self) -> tuple[str, str]:
         """What was expected and what was found; empty where the file is right.
@@ -245,12 +233,9 @@ class _Download:
             except HTTPError as error:
                 error.close()
                 advice = "Try again later" if error.code >= 500 else "Check the address"
-                trouble = FetchError(
-                    where=self.dataset.name,
-                    expected=f"a file at {self.url}",
-                    found=f"HTTP {error.code} {error.reason}".rstrip(),
-                    remedy=f"{advice}, {self.by_hand}.",
-                )
+                expected, found = f"a file at {self.url}", f"HTTP {error.code} {error.reason}".rstrip()
+                remedy = f"{advice}, {self.by_hand}."
+                trouble = FetchError(where=self.dataset.name, expected=expected, found=found, remedy=remedy)
                 hopeless = error.code < 500 and error.code not in (408, 429)
             except (OSError, HTTPException) as error:
                 reason = getattr(error, "reason", error)
@@ -295,11 +280,11 @@ class _Download:
                 self.partial.unlink()
                 self._attempt()
 
-    def _write(self, response: Any, start: int, size: int | None) -> None:
-        done = start
+    def _write(self, response: Any, done: int, size: int | None) -> None:
+        """Write what comes behind the bytes that are there."""
         with _writing(self.dataset, self.partial):
             # Without a buffer, so that a full disk shows where it is told apart.
-            out = self.partial.open("ab" if start else "wb", buffering=0)
+            out = self.partial.open("ab" if done else "wb", buffering=0)
         with out:
             while chunk := response.read(_CHUNK):
                 done += len(chunk)

@@ -5,11 +5,11 @@ The registry walks this folder; others add readers by entry points of the group 
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from dsteval.dialogue import Dialogue, Side, canonical_id
-from dsteval.errors import OptionError, ReadError, first_few, unknown
+from dsteval.errors import OptionError, ReadError, first_few, require, unknown
 from dsteval.readers import formats
 from dsteval.readers.base import Options, Reader, Sign, Sureness
 from dsteval.readers.source import Source
@@ -55,8 +55,7 @@ def not_too_deep(source: Source) -> Iterator[None]:
         raise ReadError(where=source.name, expected=expected, found=found) from None
 
 
-@dataclass(frozen=True)
-class Detected:
+class Detected(NamedTuple):
     """What a source was recognised as: the reader, and the sign that told."""
 
     reader: Reader
@@ -81,20 +80,13 @@ def _detect(source: Source) -> Detected:
         if part.kind in ("object", "list") and part.first_record is None:
             found = f"none in {len(part.top)} of {len(part.top)} dialogues" if part.top else "none"
             raise ReadError(where=part.name, expected="at least one turn in an empty data set", found=found)
-        raise ReadError(
-            where=source.name,
-            expected=f"one of the formats {', '.join(names())}",
-            found=source.sample(),
-            remedy="See dsteval list readers for what each looks like, and choose with --format.",
-        )
+        expected = f"one of the formats {', '.join(names())}"
+        remedy = "See dsteval list readers for what each looks like, and choose with --format."
+        raise ReadError(where=source.name, expected=expected, found=source.sample(), remedy=remedy)
     chosen = next(iter(fitting.values()))
-    if len(fitting) > 1:
-        raise ReadError(
-            where=source.name,
-            expected="one format that fits",
-            found=" and ".join(f"{name} ({detected.sign})" for name, detected in fitting.items()),
-            remedy=f"Say which with --format (of a reference --ref-format), for example {chosen.reader.name}.",
-        )
+    found = " and ".join(f"{name} ({detected.sign})" for name, detected in fitting.items())
+    remedy = f"Say which with --format (of a reference --ref-format), for example {chosen.reader.name}."
+    require(len(fitting) == 1, source.name, "one format that fits", found, ReadError, remedy)
     others = [name for name, fits in fits_of_parts if not fits]
     if others:
         raise ReadError(
@@ -139,11 +131,10 @@ def read(
     options = options or Options()
     reader = find(format) if format is not None else detect(source).reader
     if options.ref_field and not reader.ref_fields:
-        able = [name for name in names() if find(name).ref_fields]
+        where = f"{source.name}, --ref-field {options.ref_field}"
+        able = ", ".join(name for name in names() if find(name).ref_fields)
         raise OptionError(
-            where=f"{source.name}, --ref-field {options.ref_field}",
-            expected=f"a format that holds several references ({', '.join(able)})",
-            found=reader.name,
+            where=where, expected=f"a format that holds several references ({able})", found=reader.name
         )
     read_ids: set[str] = set()
     for part in source.parts:
@@ -153,6 +144,5 @@ def read(
                 if source.includes(dialogue.id):
                     read_ids.add(canonical_id(dialogue.id))
                     yield dialogue
-            if dialogue is None and source.whole:
-                raise ReadError(where=part.name, expected="at least one dialogue", found="none")
+            require(dialogue or not source.whole, part.name, "at least one dialogue", "none", ReadError)
     source.check_split(read_ids)

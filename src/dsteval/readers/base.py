@@ -75,8 +75,7 @@ class Flattener:
         self, dialogue: str, turn: int | None, expected: str, value: object, slot: str = "", remedy: str = ""
     ) -> None:
         """Note that something else was expected than this value."""
-        found = shown(value)
-        self.problems.add(dialogue, turn, slot=slot, expected=expected, found=found, remedy=remedy)
+        self.problems.add(dialogue, turn, slot=slot, expected=expected, found=shown(value), remedy=remedy)
 
     def note_line(self, line: str, expected: str, found: str) -> None:
         """Note that a line, which tells no dialogue, is not what was expected."""
@@ -215,10 +214,10 @@ def fields(value: Any, where: str, *place: str) -> dict[str, Any]:
     return known
 
 
-def record_keys(source: Source, kind: str) -> frozenset[str]:
-    """The keys of the object that a source of that kind is recognised by; none where it is of another kind."""
-    record = source.first_record if source.kind == kind else None
-    return frozenset(record) if isinstance(record, dict) else frozenset()
+def first_object(source: Source, *kinds: str) -> dict[str, Any]:
+    """The object that a source of one of the kinds is recognised by; empty where it is of another kind."""
+    record = source.first_record if source.kind in kinds else None
+    return record if isinstance(record, dict) else {}
 
 
 def numbered(value: Any, dialogue: str, problems: Problems) -> Iterator[tuple[int, Any]]:
@@ -246,8 +245,7 @@ def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn
     ordered = sorted(turns, key=lambda turn: turn.number)
     for number, following in pairwise(turn.number for turn in ordered):
         if number == following:
-            remedy = "Keep one of them."
-            problems.add(dialogue, number, expected="each turn once", found="it twice", remedy=remedy)
+            problems.add(dialogue, number, expected="each turn once", found="it twice", remedy="Keep one of them.")
     return ordered
 
 

@@ -9,8 +9,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from dsteval.errors import ReadError, first_few
+from dsteval.errors import ReadError, first_few, require
 
 # Split -> how files of it may begin; and other names under which people ask for one.
 _STARTS = {"test": ("test",), "dev": ("dev", "val"), "train": ("train",)}
@@ -23,8 +24,7 @@ _BROKEN = (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, RuntimeEr
 _NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".toml", ".log", ".png", ".svg")
 
 
-@dataclass
-class File:
+class File(NamedTuple):
     """An unpacked file; ``path`` is where it lies in its folder or archive."""
 
     path: str
@@ -47,7 +47,7 @@ class Gathered:
     files: list[File]
     split: str = ""
     schema: bytes = b""
-    lists: dict[str, bytes] = field(default_factory=dict)
+    lists: dict[str, list[str]] = field(default_factory=dict)
     skipped_files: list[str] = field(default_factory=list)
     only: list[str] | None = None
     without: list[str] = field(default_factory=list)
@@ -64,20 +64,17 @@ def gather(path: str | Path) -> Gathered:
 
 
 def _gathered(text: str) -> Gathered:
-    if not text.strip():
-        raise ReadError(where="FILE", expected="the name of a file or a folder", found="an empty name")
+    require(text.strip(), "FILE", "the name of a file or a folder", "an empty name", ReadError)
     if text == "-":
-        if sys.stdin is None:
-            raise ReadError(where="standard input", expected="data", found="that it is closed")
+        require(sys.stdin is not None, "standard input", "data", "that it is closed", ReadError)
         return _sorted("standard input", _unpacked("standard input", sys.stdin.buffer.read()))
     place = Path(text)
     if place.exists():
         return _sorted(place.name, _files(place))
     if glob.has_magic(text):
         files = [file for name in sorted(glob.glob(text)) for file in _files(Path(name))]  # noqa: PTH207
-        if files:
-            return _sorted(text, files)
-        raise ReadError(where=text, expected="files that the pattern matches", found="none")
+        require(files, text, "files that the pattern matches", "none", ReadError)
+        return _sorted(text, files)
     split = _SPLITS.get(place.name.casefold())
     if split is not None and place.parent.exists() and place.parent != Path():
         return _sorted(f"{place.parent.name}/{place.name}", _files(place.parent), split)
@@ -90,8 +87,7 @@ def _files(place: Path) -> Iterator[File]:
             yield from _unpacked(place.name, place.read_bytes())
             return
         inside = sorted(p for p in place.iterdir() if p.is_file() and not p.name.startswith("."))
-        if not inside:
-            raise ReadError(where=str(place), expected="a folder of files", found="no file in it")
+        require(inside, str(place), "a folder of files", "no file in it", ReadError)
         for file in inside:
             yield from _unpacked(file.name, file.read_bytes())
     except OSError as error:
@@ -113,12 +109,9 @@ def _unpacked(path: str, data: bytes) -> Iterator[File]:
         else:
             yield File(path, data)
     except _BROKEN as error:
-        raise ReadError(
-            where=PurePosixPath(path).name,
-            expected="a whole gzip or zip file",
-            found=f"a broken one ({error})",
-            remedy="Download or copy it again.",
-        ) from None
+        where, found = PurePosixPath(path).name, f"a broken one ({error})"
+        remedy = "Download or copy it again."
+        raise ReadError(where=where, expected="a whole gzip or zip file", found=found, remedy=remedy) from None
 
 
 def _sorted(name: str, unsorted: Iterable[File], split: str = "") -> Gathered:
@@ -129,16 +122,16 @@ def _sorted(name: str, unsorted: Iterable[File], split: str = "") -> Gathered:
         low = file.name.casefold()
         listed = next((split for start, split in _LISTS.items() if low.startswith(start)), None)
         if listed is not None:
-            gathered.lists[listed] = file.data
+            lines = file.data.decode("utf-8", "replace").splitlines()
+            gathered.lists[listed] = [*filter(None, map(str.strip, lines))]
         elif low == "schema.json" and len(files) > 1:
             gathered.schema = file.data
         elif len(files) == 1 or not (low.endswith(_NO_DATA) or low.startswith(_BESIDE)):
             gathered.files.append(file)
         else:
             gathered.skipped_files.append(file.path)
-    if not gathered.files:
-        found = first_few([file.name for file in files]) or "nothing"
-        raise ReadError(where=name, expected="a file of dialogues", found=found)
+    found = first_few([file.name for file in files]) or "nothing"
+    require(gathered.files, name, "a file of dialogues", found, ReadError)
     return gathered
 
 
@@ -154,10 +147,7 @@ def selected(gathered: Gathered) -> Gathered:
         gathered = replace(gathered, files=whole, skipped_files=[*gathered.skipped_files, *others])
     if not gathered.split:
         return gathered
-    lists = {}
-    if whole:
-        for split, data in gathered.lists.items():
-            lists[split] = [*filter(None, map(str.strip, data.decode("utf-8", "replace").splitlines()))]
+    lists = gathered.lists if whole else {}
     if gathered.split in lists:
         return replace(gathered, only=lists[gathered.split])
     if gathered.split == "train" and len(lists) == len(_LISTS):
@@ -167,11 +157,8 @@ def selected(gathered: Gathered) -> Gathered:
         for file in gathered.files
         if any(part.casefold().startswith(_STARTS[gathered.split]) for part in PurePosixPath(file.path).parts)
     ]
-    if not chosen:
-        raise ReadError(
-            where=gathered.name,
-            expected=f"a list file, a file or a folder for the split {gathered.split!r}",
-            found=first_few([file.path for file in gathered.files]),
-            remedy="MultiWOZ's list files are testListFile and valListFile; train needs both.",
-        )
+    expected = f"a list file, a file or a folder for the split {gathered.split!r}"
+    found = first_few([file.path for file in gathered.files])
+    remedy = "MultiWOZ's list files are testListFile and valListFile; train needs both."
+    require(chosen, gathered.name, expected, found, ReadError, remedy)
     return replace(gathered, files=chosen)

@@ -103,8 +103,7 @@ class JsonFormat(Reader):
                 where = f"{source.name}, {line}"
                 record = fields(chunk.value, where)
                 name, label = self.place(record) if _has(record, self._needed, where) else (None, None)
-                place = turns.place(line, name, label, chunk.value, self.expected)
-                if place is not None:
+                if place := turns.place(line, name, label, chunk.value, self.expected):
                     yield *place, record
         else:
             for name, chunk in source.dialogues():
@@ -142,8 +141,7 @@ class JsonFormat(Reader):
         turn = Turn(number)
         sides = (("ref", self.ref), ("pred", self.pred), (side, self.state), ("pred_update", self.update))
         for target, path in sides:
-            value = lookup(record, path) if path else ABSENT
-            if value is not ABSENT:
+            if path and (value := lookup(record, path)) is not ABSENT:
                 setattr(turn, target, self.written(flattener, value, name, number))
         for target, path in (("system", self.system), ("user", self.user)):
             if path:

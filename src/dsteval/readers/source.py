@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dsteval.dialogue import canonical_id, slot_of
-from dsteval.errors import ReadError, first_few
+from dsteval.errors import ReadError, first_few, require
 from dsteval.readers.file_sets import Gathered, gather, selected
 from dsteval.readers.json_pairs import JsonChunk, decode, decode_pairs, explain_failure, plain
 
@@ -74,9 +74,8 @@ class Source:
         """The source of files in memory. Raises ReadError where one is empty, or the split cannot be told."""
         chosen = selected(gathered)
         parts = [cls(file.name, file.data) for file in chosen.files]
-        empty = next((part.name for part in parts if not part.data.strip()), None)
-        if empty is not None:
-            raise ReadError(where=empty, expected="data", found="an empty file")
+        for part in parts:
+            require(part.data.strip(), part.name, "data", "an empty file", ReadError)
         source = cls(gathered.name, parts[0].data if len(parts) == 1 else b"")
         source._parts = parts if len(parts) > 1 else None
         source._schema = gathered.schema
@@ -89,10 +88,10 @@ class Source:
     @classmethod
     def of(cls, name: str, value: Mapping[str, Any] | list[Any]) -> Source:
         """Python objects: {dialogue: states}, or the lines of our JSONL."""
-        if not isinstance(value, list):
-            # Dialogues and turns numbered by Python integers are the numbers that JSON writes as text.
-            value = {str(key) if isinstance(key, int) else key: inner for key, inner in value.items()}
-        return cls(name, top=value)
+        if isinstance(value, list):
+            return cls(name, top=value)
+        # Dialogues and turns numbered by Python integers are the numbers that JSON writes as text.
+        return cls(name, top={str(key) if isinstance(key, int) else key: inner for key, inner in value.items()})
 
     def includes(self, dialogue: str) -> bool:
         """Whether a dialogue belongs to the split that was asked for."""
@@ -102,11 +101,10 @@ class Source:
     def check_split(self, kept: set[str]) -> None:
         """Raise ReadError where the split has no dialogue, or fewer than its list file names."""
         listed = self._only or {}
-        if not kept or len(kept) < len(listed):
-            lost = [name for key, name in listed.items() if key not in kept]
-            expected = f"the {len(listed)} dialogues that the list file names" if lost else "at least one dialogue"
-            found = f"{len(kept) or 'none'}" + (f", without {first_few(lost)}" if lost else "")
-            raise ReadError(where=self.name, expected=expected, found=found)
+        lost = [name for key, name in listed.items() if key not in kept]
+        expected = f"the {len(listed)} dialogues that the list file names" if lost else "at least one dialogue"
+        found = f"{len(kept) or 'none'}" + (f", without {first_few(lost)}" if lost else "")
+        require(kept and len(kept) >= len(listed), self.name, expected, found, ReadError)
 
     @property
     def whole(self) -> bool:
@@ -165,15 +163,13 @@ class Source:
         top = self.top
         if not isinstance(top, dict):
             raise ReadError(where=self.name, expected="a JSON object of dialogues", found="a list")
-        if not top:
-            raise ReadError(where=self.name, expected="at least one dialogue", found="none")
+        require(top, self.name, "at least one dialogue", "none", ReadError)
         if self.data and not self._are_all(top):
             try:
                 names = Counter(name for name, _ in decode_pairs(self.data).items())
             except (UnicodeDecodeError, ValueError) as error:
                 raise explain_failure(self.data, self.name, error) from None
-            twice = [name for name, count in names.items() if count > 1]
-            if twice:
+            if twice := [name for name, count in names.items() if count > 1]:
                 extent = f"{len(twice)} of {len(names)}, {first_few(twice)}"
                 raise ReadError(where=self.name, expected=expected, found=f"{twice[0]!r} twice", extent=extent)
         yield from top.items()
@@ -196,8 +192,7 @@ class Source:
         top = self.top
         if not isinstance(top, list):
             raise ReadError(where=self.name, expected="a JSON list, or JSON lines", found="an object")
-        if not top:
-            raise ReadError(where=self.name, expected="at least one turn", found="an empty list")
+        require(top, self.name, "at least one turn", "an empty list", ReadError)
         for number, raw in enumerate(top, start=1):
             yield f"object {number}", decode(raw, f"{self.name}, object {number}")
 

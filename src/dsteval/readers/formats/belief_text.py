@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side
-from dsteval.errors import ReadError
-from dsteval.readers.base import Grouped, Options, Sign, Sureness, fields, record_keys, turn_number
+from dsteval.errors import ReadError, require
+from dsteval.readers.base import Grouped, Options, Sign, Sureness, fields, first_object, turn_number
 from dsteval.readers.belief_spans import FIELDS, SpanFormat
 from dsteval.readers.source import Source
 
@@ -26,7 +26,7 @@ class _BeliefText(SpanFormat):
         if source.kind == "text":
             heads = source.data[:65536].decode("utf-8", "replace").split("\n")[:2]
             return Sign("a header with dial_id and a span", self.sureness) if any(map(_is_header, heads)) else None
-        if {"dial_id", "bspn_gen"} <= record_keys(source, "list"):
+        if {"dial_id", "bspn_gen"} <= first_object(source, "list").keys():
             return Sign("objects with 'dial_id' and 'bspn_gen'", self.sureness)
         return super().sniff(source)
 
@@ -46,8 +46,7 @@ class _BeliefText(SpanFormat):
                 announced[label] = count
                 continue
             number = record.get("turn_num") if record.keys() >= set(FIELDS) else None
-            place = turns.place(line, label, number, record, f"{', '.join(_COLUMNS)} of a turn")
-            if place is not None:
+            if place := turns.place(line, label, number, record, f"{', '.join(_COLUMNS)} of a turn"):
                 turns.add(place[0], self.turn(record, *place, side, turns))
         for name, count in announced.items():
             given = sum(turn.ref is not None for turn in turns.turns.get(name, ()))
@@ -67,9 +66,9 @@ def _table(source: Source, turns: Grouped) -> Iterator[tuple[str, dict[str, Any]
     above = 0 if _is_header(source.text_lines()[0]) else 1
     rows = source.cells("CSV", above=above)
     header = [name.strip() for name in next(rows, ("", []))[1]]
-    if not set(_COLUMNS) <= set(header) or len(set(header)) < len(header):
-        expected = f"a header with {', '.join(_COLUMNS)}, each column named once"
-        raise ReadError(where=f"{source.name}, line {1 + above}", expected=expected, found=", ".join(header[:8]))
+    usable = set(_COLUMNS) <= set(header) and len(set(header)) == len(header)
+    expected = f"a header with {', '.join(_COLUMNS)}, each column named once"
+    require(usable, f"{source.name}, line {1 + above}", expected, ", ".join(header[:8]), ReadError)
     for line, cells in rows:
         if len(cells) == len(header):
             yield line, dict(zip(header, cells, strict=True))

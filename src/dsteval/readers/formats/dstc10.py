@@ -5,7 +5,7 @@ from typing import Any
 
 from dsteval.dialogue import Dialogue, Item, Side
 from dsteval.errors import ReadError
-from dsteval.readers.base import Flattener, Options, Reader, Sign, one_sided, record_keys
+from dsteval.readers.base import Flattener, Options, Reader, Sign, first_object, one_sided
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
@@ -25,11 +25,10 @@ class _Dstc10Instances(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """A list of objects whose keys are restaurant, hotel or attraction, with semi or book inside."""
-        keys = record_keys(source, "list")
-        if not keys or not keys <= _DOMAINS:
-            return None
-        parts = {part for domain in source.first_record.values() if isinstance(domain, dict) for part in domain}
-        return Sign("objects of domains with 'semi' or 'book'") if parts & {"semi", "book"} else None
+        record = first_object(source, "list")
+        parts = {part for domain in record.values() if isinstance(domain, dict) for part in domain}
+        fits = record.keys() <= _DOMAINS and parts & {"semi", "book"}
+        return Sign("objects of domains with 'semi' or 'book'") if fits else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """Each instance as a dialogue of one turn, named by its position from 0."""

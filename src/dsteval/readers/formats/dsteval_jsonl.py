@@ -5,7 +5,7 @@ from typing import Any
 
 from dsteval.dialogue import Choice, Dialogue, Frame, Items, Side, Turn
 from dsteval.errors import OptionError
-from dsteval.readers.base import Grouped, Options, Reader, Sign, Sureness, are_texts, fields, record_keys
+from dsteval.readers.base import Grouped, Options, Reader, Sign, Sureness, are_texts, fields, first_object
 from dsteval.readers.json_pairs import JsonChunk
 from dsteval.readers.source import Source
 
@@ -33,7 +33,7 @@ class _DstevalJsonl(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """Lines, or a list, of objects with dialogue_id, turn_id and a state."""
-        keys = record_keys(source, source.kind) if source.kind in ("lines", "list") else frozenset()
+        keys = first_object(source, "lines", "list").keys()
         # An object with predictions is setSUMBT's.
         fits = {"dialogue_id", "turn_id"} <= keys and not keys.isdisjoint(_STATES) and "predictions" not in keys
         return Sign("objects with dialogue_id, turn_id and a state", Sureness.GENERIC) if fits else None
@@ -108,8 +108,7 @@ class _Lines(Grouped):
                 expected = f"one state of a side ({side})"
                 self.problems.add(name, number, expected=expected, found=" and ".join(forms))
             elif forms and side == self.side:
-                kind = forms[0] if forms[0] in ("update", "frames") else "states"
-                self.forms.setdefault(name, []).append(kind)
+                self.forms.setdefault(name, []).append(forms[0] if forms[0] in ("update", "frames") else "states")
 
     def _beside(self, turn: Turn, record: dict[str, Any], name: str, number: int) -> None:
         """What a line tells beside its states: marks, its dialogue's flags, what the tracker changed and chose."""
@@ -121,11 +120,9 @@ class _Lines(Grouped):
             if record.get(flag) is True:
                 names.add(name)
         if "pred_update" in record:
-            update = record["pred_update"]
-            read = self._listed if isinstance(update, list) else self.items
-            turn.pred_update = read(update, name, number)
-        chosen = record.get("choices")
-        if chosen is not None:
+            read = self._listed if isinstance(record["pred_update"], list) else self.items
+            turn.pred_update = read(record["pred_update"], name, number)
+        if (chosen := record.get("choices")) is not None:
             listed = chosen if isinstance(chosen, list) else [None]
             choices = [self.fields(choice, name, number) for choice in listed]
             if all(isinstance(choice.get(key), str) for choice in choices for key in Choice.__struct_fields__):

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, Sign, by_number, numbered, turn_number
+from dsteval.readers.base import Flattener, Options, Reader, Sign, by_number, first_object, numbered, turn_number
 from dsteval.readers.json_pairs import count_keys, decode, keys_in_bytes
 from dsteval.readers.source import Source
 
@@ -30,8 +30,7 @@ class _FgaJson(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """Turns with the keys gt and pr, and not Hi-DST's pr_turn."""
-        record = source.first_record if source.kind == "object" else None
-        turns = [turn for turn in record.values() if isinstance(turn, dict)] if isinstance(record, dict) else []
+        turns = [turn for turn in first_object(source, "object").values() if isinstance(turn, dict)]
         fits = any({"gt", "pr"} <= turn.keys() and "pr_turn" not in turn for turn in turns)
         return Sign("turns with 'gt' and 'pr'") if fits else None
 

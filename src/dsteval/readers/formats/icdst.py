@@ -23,8 +23,7 @@ class _Icdst(JsonFormat):
         for name, number, record in self.records(source, turns):
             both = "pred" in record if both is None else both
             if both != ("pred" in record):
-                expected = "pred at every turn, or at none"
-                turns.problems.add(name, number, expected=expected, found="it at some")
+                turns.problems.add(name, number, expected="pred at every turn, or at none", found="it at some")
             turns.add(name, self.turn(record, name, number, side, turns))
         return turns.dialogues(options.updated("pred" if both else side))
 

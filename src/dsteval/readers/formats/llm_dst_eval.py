@@ -21,9 +21,8 @@ class _LlmDstEval(JsonFormat):
     def sniff(self, source: Source) -> Sign | None:
         """Objects with flag, predict and ground_truth; the sign names the other references."""
         sign = super().sniff(source)
-        others = (
-            [key for key in source.first_record if key.startswith(self.ref) and key != self.ref] if sign else []
-        )
+        keys = source.first_record if sign else ()
+        others = [key for key in keys if key.startswith(self.ref) and key != self.ref]
         return Sign(f"{self.sign}; --ref-field may also be {', '.join(others)}") if others else sign
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
@@ -32,9 +31,9 @@ class _LlmDstEval(JsonFormat):
         line, chunk = next(source.records())
         record = fields(chunk.value, f"{source.name}, {line}")
         if record and field not in record:
-            known = [key for key in record if key.startswith(self.ref)]
             where = f"{source.name}, --ref-field {field}"
-            raise OptionError(where=where, expected="a field of the file", found=first_few(known))
+            known = first_few(key for key in record if key.startswith(self.ref))
+            raise OptionError(where=where, expected="a field of the file", found=known)
         asked = replace(self, ref=field, expected=f"an object with flag 'ID-turn', predict and {field}")
         return JsonFormat.read(asked, source, side, options)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Item, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, Sign, one_sided, record_keys
+from dsteval.readers.base import Flattener, Options, Reader, Sign, first_object, one_sided
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
@@ -22,7 +22,7 @@ class _MultiwozData(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """Dialogues with a log of entries with metadata."""
-        log = source.first_record.get("log") if "log" in record_keys(source, "object") else None
+        log = first_object(source, "object").get("log")
         fits = isinstance(log, list) and bool(log) and isinstance(log[0], dict) and "metadata" in log[0]
         return Sign("dialogues with a 'log' of 'metadata'") if fits else None
 

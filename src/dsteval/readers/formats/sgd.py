@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Frame, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, Sign, are_texts, fields, shown
+from dsteval.readers.base import Flattener, Options, Reader, Sign, are_texts, fields, first_object, shown
 from dsteval.readers.json_pairs import JsonChunk
 from dsteval.readers.source import Source
 
@@ -22,11 +22,9 @@ class _Sgd(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """Dialogues with turns that have a speaker and frames."""
-        record = source.first_record if source.kind in ("list", "object") else None
-        turns = record.get("turns") if isinstance(record, dict) else None
-        fits = isinstance(turns, list) and any(
-            isinstance(turn, dict) and {"speaker", "frames"} <= turn.keys() for turn in turns[:3]
-        )
+        turns = first_object(source, "list", "object").get("turns")
+        first = turns[:3] if isinstance(turns, list) else []
+        fits = any(isinstance(turn, dict) and {"speaker", "frames"} <= turn.keys() for turn in first)
         return Sign("turns with 'speaker' and 'frames'") if fits else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
@@ -36,8 +34,7 @@ class _Sgd(Reader):
             record = fields(chunk.value, f"{source.name}, {line}")
             name, listed = record.get("dialogue_id"), record.get("turns")
             if not isinstance(name, str) or not isinstance(listed, list):
-                expected = "an object with dialogue_id and turns"
-                flattener.note_line(line, expected, shown(chunk.value))
+                flattener.note_line(line, "an object with dialogue_id and turns", shown(chunk.value))
                 continue
             turns = flattener.counted(_turns(name, listed, side, flattener))
             yield Dialogue(name, turns, chunk.doubled, options.updated(side), keyed=False)

@@ -33,8 +33,8 @@ class _Simpletod(JsonFormat):
             turns.problems.add(name, None, expected=expected, found=" and ".join(map(str, lengths)))
             turns.total += max(lengths)
             return
-        for number, values in enumerate(zip(refs, preds, texts, strict=True)):
-            yield name, number, dict(zip((self.ref, self.pred, self.user), values, strict=True))
+        for number, (ref, pred, text) in enumerate(zip(refs, preds, texts, strict=True)):
+            yield name, number, {self.ref: ref, self.pred: pred, self.user: text}
 
 
 def _items(flattener: Flattener, texts: Any, name: str, number: int) -> Items:

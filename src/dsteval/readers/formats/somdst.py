@@ -31,8 +31,7 @@ class _Somdst(Reader):
             name, _, label = key.rpartition("_")
             number = turn_number(label)
             if not name or number is None:
-                expected = "keys 'ID_turn' that end in a number"
-                turns.note_line(f"key {key!r}", expected, repr(label))
+                turns.note_line(f"key {key!r}", "keys 'ID_turn' that end in a number", repr(label))
             elif not isinstance(value, list) or len(value) != 2:
                 turns.note(name, number, "two lists, the prediction and the reference", value)
             else:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from dsteval.dialogue import Dialogue, Items, Side
-from dsteval.errors import ReadError
+from dsteval.errors import ReadError, require
 from dsteval.readers.base import Grouped, Options, Reader, Sign, first_double, one_sided
 from dsteval.readers.source import Source
 
@@ -30,12 +30,10 @@ class _StarTsv(Reader):
         lines = source.text_lines()
         where = f"{source.name}, line 1"
         names = [name.strip() for name in lines[0].split("\t")]
-        if _ID not in names or _TURN not in names:
-            expected = f"a header with {_ID!r} and {_TURN!r}"
-            raise ReadError(where=where, expected=expected, found=repr(lines[0][:60]))
+        expected = f"a header with {_ID!r} and {_TURN!r}"
+        require({_ID, _TURN} <= set(names), where, expected, repr(lines[0][:60]), ReadError)
         twice = first_double(list(filter(None, names)))
-        if twice is not None:
-            raise ReadError(where=where, expected="each column once", found=f"{twice!r} twice")
+        require(twice is None, where, "each column once", f"{twice!r} twice", ReadError)
         # A trailing tab makes a last empty column in some files' header and not in their rows, or the reverse.
         width = len(names) - (not names[-1])
         expected = f"a dialogue id and a number under {_TURN!r}"
@@ -48,8 +46,8 @@ class _StarTsv(Reader):
                 turns.note_line(f"line {number}", f"{width} columns", str(len(cells)))
                 continue
             row = dict(zip(names[:width], cells[:width], strict=True))
-            place = turns.place(f"line {number}", row[_ID].strip(), row[_TURN], [row[_ID], row[_TURN]], expected)
-            if place is not None:
+            found = [row[_ID], row[_TURN]]
+            if place := turns.place(f"line {number}", row[_ID].strip(), row[_TURN], found, expected):
                 items: Items = [(slot, value) for slot, value in row.items() if slot not in _OTHER]
                 system, user = (row.get(column) for column in _TEXTS)
                 turns.add(place[0], one_sided(side, place[1], items, system, user))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.errors import OptionError, ReadError, first_few
+from dsteval.errors import ReadError, first_few, require
 from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, Sureness
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
@@ -40,15 +40,14 @@ class _Table(Reader):
         _check_header(header, source.name, options.ref_field)
         turns = Grouped(source.name)
         for line, cells in rows:
-            if not any(cell.strip() for cell in cells):
+            if not any(map(str.strip, cells)):
                 continue
             if len(cells) != len(header):
                 turns.note_line(line, f"{len(header)} cells", str(len(cells)))
                 continue
             row = dict(zip(header, cells, strict=True))
             expected = "a dialogue_id and a number as turn_id"
-            place = turns.place(line, row["dialogue_id"], row["turn_id"], row, expected)
-            if place is not None:
+            if place := turns.place(line, row["dialogue_id"], row["turn_id"], row, expected):
                 turn = Turn(place[1], system=row.get("system"), user=row.get("user"))
                 for target, items in _states(row, *place, turns, side, options.ref_field).items():
                     setattr(turn, target, items)
@@ -58,18 +57,17 @@ class _Table(Reader):
 
 def _check_header(header: list[str], source: str, ref_field: str | None) -> None:
     line = f"{source}, line 1"
-    if not set(_KEYS) <= set(header) or len(set(header)) < len(header):
-        expected = "a header with dialogue_id and turn_id, each column named once"
-        raise ReadError(where=line, expected=expected, found=", ".join(header[:8]))
+    columns = ", ".join(header[:8])
+    usable = set(_KEYS) <= set(header) and len(set(header)) == len(header)
+    expected = "a header with dialogue_id and turn_id, each column named once"
+    require(usable, line, expected, columns, ReadError)
     # Where slots stand under ref: and pred:, a slot column without is a slip.
     sided = [name for name in header if name.startswith(("ref:", "pred:"))]
     bare = [name for name in header if "-" in name and name not in sided]
-    if sided and bare:
-        expected = "slot columns that all start with ref: or pred:"
-        raise ReadError(where=line, expected=expected, found=first_few(bare))
-    if ref_field is not None and ref_field not in header:
-        where = f"{source}, --ref-field {ref_field}"
-        raise OptionError(where=where, expected="a column of the table", found=", ".join(header[:8]))
+    expected = "slot columns that all start with ref: or pred:"
+    require(not (sided and bare), line, expected, first_few(bare), ReadError)
+    where = f"{source}, --ref-field {ref_field}"
+    require(ref_field is None or ref_field in header, where, "a column of the table", columns)
 
 
 def _delimiter(header: str) -> str:

@@ -28,9 +28,7 @@ class _TrippyFormat(JsonFormat):
     def turn(self, record: dict[str, Any], name: str, number: int, side: Side, flattener: Flattener) -> Turn:
         """One turn, slot by slot."""
         starts = (_VALUE, _GOLD, _CLASS)
-        slots = dict.fromkeys(
-            key.removeprefix(start) for start in starts for key in record if key.startswith(start)
-        )
+        slots = dict.fromkeys(key[len(start) :] for start in starts for key in record if key.startswith(start))
         ref: Items = []
         pred: Items = []
         choices: list[Choice] = []

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, Sign, by_number, numbered
+from dsteval.readers.base import Flattener, Options, Reader, Sign, by_number, first_object, numbered
 from dsteval.readers.source import Source
 
 
@@ -16,8 +16,7 @@ class _TrippyBits(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """Turns that are lists of 0 and 1."""
-        record = source.first_record if source.kind == "object" else None
-        fits = isinstance(record, dict) and any(map(_are_bits, record.values()))
+        fits = any(map(_are_bits, first_object(source, "object").values()))
         return Sign("turns that are lists of 0 and 1") if fits else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
