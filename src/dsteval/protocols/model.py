@@ -110,9 +110,8 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     def __post_init__(self) -> None:
         if isinstance(self.slots, int) and not 1 <= self.slots <= MOST_SLOTS:
-            raise ValueError(
-                f"scope.slots is |S|, a positive number up to {MOST_SLOTS} or 'auto', found {self.slots}"
-            )
+            expected = f"a positive number up to {MOST_SLOTS} or 'auto'"
+            raise ValueError(f"scope.slots is |S|, {expected}, found {self.slots}")
 
 
 _LATER = {"domain_slots": "own", "frames": "services", "schema": "required"}
