@@ -166,8 +166,7 @@ class _Correlator:
         alike = np.array_equal(defined_a, defined_b)
         drawn = sign_a * self.drawn[a] - sign_b * self.drawn[b] if alike else np.zeros(0)
         low, high, _ = bounds(drawn, self.intervals)
-        why = self._no_test(r_a, r_b, r_ab)
-        tests = [math.nan] * 4
+        why, tests = self._no_test(r_a, r_b, r_ab), [math.nan] * 4
         if not why:
             tests = [*williams(r_a, r_b, r_ab, int(both.sum())), *steiger(r_a, r_b, r_ab, int(both.sum()))]
             if math.isnan(tests[1]):

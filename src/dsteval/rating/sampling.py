@@ -56,8 +56,8 @@ def pool(name: str, pred: Source, ref: Source | None, run: Run) -> Pool:
     jga, scan = metrics["JGA"], Scan(run, ref, pred, metrics)
     dialogues = {canonical_id(dialogue.id): dialogue for dialogue, _ in scan.compared()}
     outcomes = scan.outcomes()
-    if (why := jga.unavailable_reason(outcomes)) is not None:
-        raise ReadError(where=name, expected="turns that are right or wrong", found=why)
+    why = jga.unavailable_reason(outcomes)
+    require(why is None, name, "turns that are right or wrong", why, ReadError)
     turns, right = jga.count(outcomes)[:, :2].T
     wrong = zip(map(canonical_id, outcomes.dialogues), (turns - right).tolist(), strict=True)
     return Pool(name, dialogues, dict(wrong))
