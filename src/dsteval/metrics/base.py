@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dsteval.errors import MetricError, require, unknown
-from dsteval.metrics.counting import Counts, in_order, ratio
+from dsteval.metrics.counting import Counts, in_order, per_dialogue, ratio
 from dsteval.metrics.text import join
 from dsteval.outcomes.table import Array, Outcomes
 
@@ -200,6 +200,14 @@ class RatioMetric(Metric):
         numerator, denominator = self.terms(sums)
         counted = self.ratio_of_counts and not self._chosen("no_count")
         return (int(numerator) if counted else None), int(denominator)
+
+
+class FlagMetric(RatioMetric):
+    """The share of turns whose ``extra`` is 1."""
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Columns: turns, those with the flag."""
+        return per_dialogue(outcomes, 1, outcomes.extra[self.extra][:, 0] == 1)
 
 
 class FractionsMetric(RatioMetric):

@@ -60,8 +60,9 @@ def best(curves: Array, drawn: Resample) -> Array:
     return np.where(np.isnan(r).all(axis=1), -1, np.argmax(np.where(np.isnan(r), -2.0, r), axis=1))
 
 
-_Number = float | None
-CurvePoint = TypedDict("CurvePoint", {"lambda": float, "r": _Number, "low": _Number, "high": _Number})
+CurvePoint = TypedDict(
+    "CurvePoint", {"lambda": float, "r": float | None, "low": float | None, "high": float | None}
+)
 
 
 @dataclass(frozen=True)
