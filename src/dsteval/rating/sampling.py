@@ -91,9 +91,8 @@ def draw(
     by_stratum = dict(sorted(grouped.items()))
     shares = _shares({key: len(members) for key, members in by_stratum.items()}, size, random)
     chosen = {name for key, members in by_stratum.items() for name in _mixed(random, members)[: shares[key]]}
-    pairs = [(one, one.dialogues[name]) for name in names if name in chosen for one in pools]
-    if blind:
-        pairs = _mixed(random, pairs)
+    ordered = [(one, one.dialogues[name]) for name in names if name in chosen for one in pools]
+    pairs = _mixed(random, ordered) if blind else ordered
     width = max(3, len(str(len(pairs))))
     items = []
     for number, (one, dialogue) in enumerate(pairs, start=1):
