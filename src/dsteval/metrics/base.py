@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from dsteval.errors import MetricError, unknown
-from dsteval.metrics.counting import Counts, in_order, ratio
+from dsteval.errors import MetricError, require, unknown
+from dsteval.metrics.counting import Counts, in_order, per_dialogue, ratio
 from dsteval.metrics.text import join
 from dsteval.outcomes.table import Array, Outcomes
 
@@ -100,8 +100,8 @@ class Metric:
                 raise MetricError(f"{self.name} takes no parameters, found {key}={value}")
             if key not in self.parameters:
                 raise MetricError(unknown(f"parameter of {self.name}", key, list(self.parameters)))
-            if value not in self.parameters[key].choices:
-                choices = list(self.parameters[key].choices)
+            choices = self.parameters[key].choices
+            if value not in choices:
                 raise MetricError(unknown(f"value of {self.name}({key}=...)", str(value), choices))
         return replace(self, given=tuple(sorted({**dict(self.given), **parameters}.items())))
 
@@ -109,12 +109,8 @@ class Metric:
         """The same metric with its number set: ``FGA @ 0.5``. Raises MetricError where it takes none."""
         if not self.number_about:
             raise MetricError(f"{self.name} takes no number, found @{number}")
-        if not number >= 0:
-            raise MetricError(
-                where=f"{self.name}@{number}",
-                expected=f"{self.number_about}, 0 or more (inf included)",
-                found=str(number),
-            )
+        expected = f"{self.number_about}, 0 or more (inf included)"
+        require(number >= 0, f"{self.name}@{number}", expected, number, MetricError)
         return replace(self, number=float(number))
 
     def __str__(self) -> str:
@@ -125,12 +121,8 @@ class Metric:
     def checked(self) -> Metric:
         """The metric itself. Raises MetricError where its number is missing."""
         if self.number_about and self.number is None:
-            raise MetricError(
-                where=f"metric {str(self)!r}",
-                expected=f"a number, {self.number_about}",
-                found="none",
-                remedy=f"Write {self}@0.5.",
-            )
+            where, expected = f"metric {str(self)!r}", f"a number, {self.number_about}"
+            raise MetricError(where=where, expected=expected, found="none", remedy=f"Write {self}@0.5.")
         return self
 
     def resolve(self, defaults: Mapping[str, str]) -> Metric:
@@ -208,6 +200,14 @@ class RatioMetric(Metric):
         numerator, denominator = self.terms(sums)
         counted = self.ratio_of_counts and not self._chosen("no_count")
         return (int(numerator) if counted else None), int(denominator)
+
+
+class FlagMetric(RatioMetric):
+    """The share of turns whose ``extra`` is 1."""
+
+    def count(self, outcomes: Outcomes) -> Counts:
+        """Columns: turns, those with the flag."""
+        return per_dialogue(outcomes, 1, outcomes.extra[self.extra][:, 0] == 1)
 
 
 class FractionsMetric(RatioMetric):

@@ -16,8 +16,7 @@ def total(counts: Counts) -> Array:
     """The sum over dialogues; floats are added without rounding on the way, so that order does not matter."""
     if counts.dtype.kind == "f":
         return np.array([math.fsum(column) for column in counts.T])
-    summed: Array = counts.sum(axis=0, dtype=np.int64)
-    return summed
+    return np.asarray(counts.sum(axis=0, dtype=np.int64))
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:
@@ -50,12 +49,18 @@ def per_denominator(outcomes: Outcomes, numerator: Array, denominator: Array) ->
     Columns: turns with a denominator above 0, then the sums of numerators over 1, 2, 3, ...
     """
     chosen = (outcomes.counted != 0) & (denominator > 0)
-    width = int(denominator.max(initial=1)) + 1
-    cell = outcomes.dialogue_of[chosen] * width + denominator[chosen]
-    size = len(outcomes.dialogues) * width
-    sums = np.bincount(cell, weights=numerator[chosen], minlength=size).astype(np.int64).reshape(-1, width)
-    sums[:, 0] = np.bincount(cell // width, minlength=len(outcomes.dialogues))
-    return sums
+    return per_column(outcomes, chosen, denominator, int(denominator.max(initial=1)) + 1, numerator[chosen])
+
+
+def per_column(
+    outcomes: Outcomes, chosen: Array, column: Array, width: int, weights: Array | None = None
+) -> Counts:
+    """Units that are chosen, then how many of them, or the sums of their weights, have each column above 0."""
+    dialogue, size = outcomes.dialogue_of[chosen], len(outcomes.dialogues)
+    sums = np.bincount(dialogue * width + column[chosen], weights, minlength=size * width)
+    counts = sums.astype(np.int64).reshape(size, width)
+    counts[:, 0] = np.bincount(dialogue, minlength=size)
+    return counts
 
 
 def in_order(columns: Array) -> Array:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dsteval.metrics.base import AVERAGE, AveragedMetric, Parameter
-from dsteval.metrics.counting import Counts, in_order
+from dsteval.metrics.counting import Counts, in_order, per_column
 from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, Array, Outcomes
 
 VARIANT = Parameter(
@@ -143,12 +143,7 @@ def histogram(outcomes: Outcomes, variant: str) -> Counts:
     distance = distances(outcomes, variant)
     width = 3 + int(distance.max(initial=0))
     column = np.where(distance > 0, distance + 2, np.where(distance == 0, 1, np.where(distance == INFINITE, 2, 0)))
-    chosen = outcomes.counted != 0
-    dialogue = outcomes.dialogue_of[chosen]
-    size = len(outcomes.dialogues)
-    counts = np.bincount(dialogue * width + column[chosen], minlength=size * width).reshape(size, width)
-    counts[:, 0] = np.bincount(dialogue, minlength=size)
-    return counts
+    return per_column(outcomes, outcomes.counted != 0, column, width)
 
 
 def lambda_for(turns: float, factor: float) -> float:

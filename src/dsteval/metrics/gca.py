@@ -61,8 +61,7 @@ class _GCA(Metric):
         # weight / ratio, where ratio = hits / divisor
         parts = np.divide(weights * divisors, hits, out=np.full_like(weights, np.inf), where=hits > 0)
         changed = divisors.any(axis=-1)
-        result: Array = np.where(changed, weights.sum(axis=-1) / parts.sum(axis=-1), np.nan)
-        return result
+        return np.where(changed, weights.sum(axis=-1) / parts.sum(axis=-1), np.nan)
 
 
 GCA = _GCA()

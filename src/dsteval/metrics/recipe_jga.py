@@ -1,11 +1,9 @@
 """The recipe of an evaluation card for joint accuracy, which is not joint accuracy."""
 
-from dsteval.metrics.base import RatioMetric
-from dsteval.metrics.counting import Counts, per_dialogue
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.base import FlagMetric
 
 
-class _RecipeJGA(RatioMetric):
+class _RecipeJGA(FlagMetric):
     """Share of turns with as many right values as the reference has domains. Wrong: use JGA.
 
     Formula: |{t : right slots of t = domains of B_t}| / turns. Unit: fraction, 0..1; a perfect prediction does
@@ -26,10 +24,6 @@ class _RecipeJGA(RatioMetric):
     about = "share of turns with as many right values as the reference has domains (a card's recipe; wrong)"
     extra = "recipe"
     perfect = False
-
-    def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: turns, turns that the recipe takes for right."""
-        return per_dialogue(outcomes, 1, outcomes.extra["recipe"][:, 0] == 1)
 
 
 RecipeJGA = _RecipeJGA()

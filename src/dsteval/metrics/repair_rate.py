@@ -1,5 +1,7 @@
 """Repair rate: the share of errors that the tracker put right."""
 
+import numpy as np
+
 from dsteval.metrics.origin_errors import ErrorMetric
 from dsteval.outcomes.lineage import REPAIRED, Lineage
 from dsteval.outcomes.table import Array
@@ -29,8 +31,7 @@ class _RepairRate(ErrorMetric):
 
     def amount(self, errors: Lineage) -> Array:
         """Whether each was repaired."""
-        repaired: Array = errors.end == REPAIRED
-        return repaired
+        return np.asarray(errors.end == REPAIRED)
 
 
 RepairRate = _RepairRate()

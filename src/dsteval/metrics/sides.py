@@ -57,5 +57,4 @@ class NoneMetric(RatioMetric):
 
 
 def _on(sides: tuple[str, ...], outcomes: Outcomes) -> Array:
-    slots: Array = np.sum([outcomes.units[side] for side in sides], axis=0)
-    return slots
+    return np.asarray(np.sum([outcomes.units[side] for side in sides], axis=0))

@@ -1,9 +1,8 @@
 """The text form of a metric, taken apart and put together."""
 
-import math
 import re
 
-from dsteval.errors import MetricError
+from dsteval.errors import MetricError, require
 
 HEADINGS = {"SA": "SlotAccuracy", "#M1": "JGA", "#M2": "TurnMatch"}
 """What stands above a column of a table where that is not the metric's name, and the metric."""
@@ -25,8 +24,7 @@ def split(text: str) -> tuple[str, dict[str, str], float | None]:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
             raise _malformed(text)
-        if key in parameters:
-            raise MetricError(where=f"metric {text!r}", expected="each parameter once", found=f"{key!r} twice")
+        require(key not in parameters, f"metric {text!r}", "each parameter once", f"{key!r} twice", MetricError)
         parameters[key] = value
     try:
         return match[1], parameters, None if match[3] is None else float(match[3])
@@ -38,12 +36,9 @@ def split(text: str) -> tuple[str, dict[str, str], float | None]:
 def _malformed(text: str) -> MetricError:
     if (name := HEADINGS.get(text.strip().upper())) is not None:
         return MetricError(f"Unknown metric {text!r}. Did you mean {name!r}? See: dsteval list metrics.")
-    return MetricError(
-        where=f"metric {text!r}",
-        expected="Name, Name@number or Name(key=value,...)@number",
-        found=repr(text),
-        remedy="For example FGA@0.5 or 'FGA(variant=strict)@0.5'.",
-    )
+    expected = "Name, Name@number or Name(key=value,...)@number"
+    remedy = "For example FGA@0.5 or 'FGA(variant=strict)@0.5'."
+    return MetricError(where=f"metric {text!r}", expected=expected, found=repr(text), remedy=remedy)
 
 
 def join(name: str, parameters: tuple[tuple[str, str], ...], number: float | None) -> str:
@@ -60,9 +55,7 @@ def join(name: str, parameters: tuple[tuple[str, str], ...], number: float | Non
 def number_text(number: float) -> str:
     """A number in its shortest form that reads back the same.
 
-    >>> number_text(1.0), number_text(0.25), number_text(math.inf)
+    >>> number_text(1.0), number_text(0.25), number_text(float("inf"))
     ('1', '0.25', 'inf')
     """
-    if math.isinf(number):
-        return "inf" if number > 0 else "-inf"
-    return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
+    return str(int(number)) if abs(number) < 1e15 and number == int(number) else str(number)

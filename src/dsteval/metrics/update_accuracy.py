@@ -1,11 +1,9 @@
 """Update accuracy: the share of turns whose own update is right, whatever was wrong before."""
 
-from dsteval.metrics.base import RatioMetric
-from dsteval.metrics.counting import Counts, per_dialogue
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics.base import FlagMetric
 
 
-class _UpdateAccuracy(RatioMetric):
+class _UpdateAccuracy(FlagMetric):
     r"""Share of turns at which the predicted change of the state equals the reference's.
 
     Formula: |{t : T_t = T'_t}| / turns with T_t = B_t \\ B_{t-1} and T'_t = P_t \\ P_{t-1}, over (slot, value);
@@ -27,10 +25,6 @@ class _UpdateAccuracy(RatioMetric):
     about = "share of turns whose own update is right"
     extra = "updates"
     without_dialogues = "the data is single instances: without dialogues there is no turn before"
-
-    def count(self, outcomes: Outcomes) -> Counts:
-        """Columns: turns, turns whose update is right."""
-        return per_dialogue(outcomes, 1, outcomes.extra["updates"][:, 0] == 1)
 
 
 UpdateAccuracy = _UpdateAccuracy()

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from dsteval.dialogue import Dialogue
-from dsteval.errors import OptionError, ProtocolError, require_known, unknown
+from dsteval.errors import OptionError, ProtocolError, require, require_known, unknown
 from dsteval.protocols.steps import STEPS
 from dsteval.registry import Registry
 from dsteval.values.matchers import MATCHERS
@@ -110,9 +110,8 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     def __post_init__(self) -> None:
         if isinstance(self.slots, int) and not 1 <= self.slots <= MOST_SLOTS:
-            raise ValueError(
-                f"scope.slots is |S|, a positive number up to {MOST_SLOTS} or 'auto', found {self.slots}"
-            )
+            expected = f"a positive number up to {MOST_SLOTS} or 'auto'"
+            raise ValueError(f"scope.slots is |S|, {expected}, found {self.slots}")
 
 
 _LATER = {"domain_slots": "own", "frames": "services", "schema": "required"}
@@ -156,9 +155,12 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     @property
     def needs(self) -> list[str]:
         """The tables that the user must give, by the names of their options."""
-        tables = {MATCHERS[self.match.rule].needs, *(NEEDS.get(name, "") for name in self.states.normalisers)}
-        if self.scope.unit == "frame" and self.scope.schema == "required":
-            tables.add("schema")
+        schema = "schema" if (self.scope.unit, self.scope.schema) == ("frame", "required") else ""
+        tables = {
+            schema,
+            MATCHERS[self.match.rule].needs,
+            *(NEEDS.get(name, "") for name in self.states.normalisers),
+        }
         return sorted(tables - {""})
 
     def leaves_out(self, dialogue: Dialogue) -> bool:
@@ -222,8 +224,7 @@ def _setting(text: str) -> tuple[str, Any]:
     where, kind = f"--set {key}={value}", get_origin(known[key])
     if kind is Literal and value not in get_args(known[key]):
         raise OptionError(where=where, found=unknown(f"value of {key}", str(value), get_args(known[key])))
-    if kind is tuple and not isinstance(value, list):
-        raise OptionError(where=where, expected="a list such as '[\"none\"]'", found=repr(value))
+    require(kind is not tuple or isinstance(value, list), where, "a list such as '[\"none\"]'", repr(value))
     return key, value
 
 

@@ -79,7 +79,7 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: UserTables) -> Side
     variants = trippy.tokenise_variants(given.variants)
     running: dict[str, str] = {}
     states: list[Items] = []
-    for turn, ref, pred in zip(dialogue.turns, sides.ref, sides.pred, strict=True):
+    for turn, ref, pred in zip(dialogue.turns, *sides, strict=True):
         if turn.choices is None:
             states.append(pred)
             continue

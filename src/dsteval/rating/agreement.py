@@ -117,13 +117,9 @@ def _bias(ratings: Ratings, number: int) -> RaterBias:
     others = np.delete(ratings.values, number, axis=1)
     shared = rated & ~np.isnan(others).all(axis=1)
     away = given[shared] - np.nanmean(others[shared], axis=1)
-    return RaterBias(
-        ratings.raters[number],
-        int(rated.sum()),
-        float(given[rated].mean()),
-        float(away.mean()) if len(away) else None,
-        float(away.std(ddof=1) / math.sqrt(len(away))) if len(away) > 1 else None,
-    )
+    bias = float(away.mean()) if len(away) else None
+    error = float(away.std(ddof=1) / math.sqrt(len(away))) if len(away) > 1 else None
+    return RaterBias(ratings.raters[number], int(rated.sum()), float(given[rated].mean()), bias, error)
 
 
 def _disputed(ratings: Ratings) -> list[DisputedItem]:

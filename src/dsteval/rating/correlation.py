@@ -97,7 +97,8 @@ def correlate(
     groups = None if dialogues is None else [dialogues.get(canonical_id(item), item) for item in rated.items]
     scores = {text: np.array(list(result.per_dialogue(text).values()))[rows] for text in result.counts}
     correlator = _Correlator(paired(rated, against, groups), coefficient, intervals or Intervals(), scores)
-    undefined = [score for score in result.scores if score.metric not in scores]
+    undefined = (score for score in result.scores if score.metric not in scores)
+    without = (Coefficient(score.metric, None, None, None, 0, why=score.why) for score in undefined)
     return Correlations(
         coefficient,
         against,
@@ -105,10 +106,7 @@ def correlate(
         len(rated.raters),
         rated.rated,
         result.scores[0].signature if result.scores else "",
-        (
-            *map(correlator.coefficient_of, scores),
-            *(Coefficient(score.metric, None, None, None, 0, why=score.why) for score in undefined),
-        ),
+        (*map(correlator.coefficient_of, scores), *without),
         tuple(correlator.difference(a, b) for a, b in combinations(scores, 2)),
         _best(result, rows, correlator.pairs, correlator.intervals, folds) if fit else None,
         tuple(_notes(result, rated, correlator)),
@@ -166,8 +164,7 @@ class _Correlator:
         alike = np.array_equal(defined_a, defined_b)
         drawn = sign_a * self.drawn[a] - sign_b * self.drawn[b] if alike else np.zeros(0)
         low, high, _ = bounds(drawn, self.intervals)
-        why = self._no_test(r_a, r_b, r_ab)
-        tests = [math.nan] * 4
+        why, tests = self._no_test(r_a, r_b, r_ab), [math.nan] * 4
         if not why:
             tests = [*williams(r_a, r_b, r_ab, int(both.sum())), *steiger(r_a, r_b, r_ab, int(both.sum()))]
             if math.isnan(tests[1]):

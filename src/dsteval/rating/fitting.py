@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from dsteval.errors import MetricError
+from dsteval.errors import MetricError, require
 from dsteval.metrics.base import Metric
 from dsteval.metrics.counting import Counts
 from dsteval.outcomes.table import Array
@@ -60,8 +60,9 @@ def best(curves: Array, drawn: Resample) -> Array:
     return np.where(np.isnan(r).all(axis=1), -1, np.argmax(np.where(np.isnan(r), -2.0, r), axis=1))
 
 
-_Number = float | None
-CurvePoint = TypedDict("CurvePoint", {"lambda": float, "r": _Number, "low": _Number, "high": _Number})
+CurvePoint = TypedDict(
+    "CurvePoint", {"lambda": float, "r": float | None, "low": float | None, "high": float | None}
+)
 
 
 @dataclass(frozen=True)
@@ -101,16 +102,14 @@ def fit_lambda(
     infinity and often reaches them. Raises MetricError for a metric that is not FGA, for conversations without
     turns, and where no lambda has an r.
     """
-    if metric.name != "FGA":
-        raise MetricError(where=str(metric), expected="FGA, whose lambda is to be found", found=metric.name)
+    require(metric.name == "FGA", str(metric), "FGA, whose lambda is to be found", metric.name, MetricError)
     numbers = lambdas()
     curves = scores(metric, counts, numbers)
-    if empty := int(np.isnan(curves).any(axis=0).sum()):
-        raise MetricError(where=str(metric), expected="conversations with turns", found=f"{empty} without")
+    empty = int(np.isnan(curves).any(axis=0).sum())
+    require(not empty, str(metric), "conversations with turns", f"{empty} without", MetricError)
     if np.ptp(curves, axis=0).max() < _ONE_CURVE:
         raise MetricError("no lambda agrees best: FGA of these conversations is the same at every lambda")
-    at = _argmax(pairs, curves)
-    if at is None:
+    if (at := _argmax(pairs, curves)) is None:
         raise MetricError("r is undefined at every lambda: ratings or scores do not vary")
     value = _refined(metric, counts, pairs, numbers, at)
     drawn = (best(curves, block) for block in resamples(pairs.centred(), intervals))
@@ -186,8 +185,7 @@ def _cross_validated(
     chosen, values = [], np.full(len(pairs.group), np.nan)
     for number in range(folds):
         out = fold[pairs.group] == number
-        at = _argmax(pairs.without(out), curves)
-        if at is None:
+        if (at := _argmax(pairs.without(out), curves)) is None:
             return (), None
         chosen.append(float(numbers[at]))
         values[out] = curves[at][out]

@@ -119,8 +119,8 @@ def _draws(pairs: RatedPairs, intervals: Intervals) -> Iterator[tuple[Array, Arr
     if intervals.level is None or pairs.groups < 2:
         return
     raters, number = pairs.values.shape[1], intervals.resamples
-    drawn = list(draws(raters, number, (intervals.seed + 1) % 2**64)) if raters > 1 else [np.ones((number, 1))]
-    drawn_raters = np.concatenate(drawn).astype(float)
+    # A single rater is drawn once each time.
+    drawn_raters = np.concatenate(list(draws(raters, number, (intervals.seed + 1) % 2**64))).astype(float)
     start = 0
     for block in draws(pairs.groups, number, intervals.seed):
         yield block, drawn_raters[start : start + len(block)]

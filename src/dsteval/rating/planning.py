@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -42,8 +43,7 @@ def simulated(true: Array, raters: int, crowd: Crowd, random: np.random.Generato
     """Ratings [conversations, raters] of conversations whose FGA at the true lambda is given."""
     chance = crowd.share + crowd.slope * (true - true.mean()) + random.normal(0, crowd.noise, len(true))
     kind = random.normal(0, crowd.bias, raters)
-    satisfied: Array = random.random((len(true), raters)) < chance[:, None] + kind
-    return satisfied.astype(float)
+    return np.asarray(random.random((len(true), raters)) < chance[:, None] + kind, dtype=float)
 
 
 @dataclass(frozen=True)
@@ -220,11 +220,9 @@ def plan_lambda(
         needed[number] = None
         for size in SIZES:
             random = np.random.Generator(np.random.PCG64([seed, number, size]))
-            places, r = [], []
-            for folded, r_true in _studies(true_curve, size, number, crowd, repetitions, random):
-                places.append(best(curves, folded))
-                r += r_true
-            rows.append(_need(size, number, numbers, np.concatenate(places), r))
+            studies = _studies(true_curve, size, number, crowd, repetitions, random)
+            places, r = zip(*((best(curves, folded), r_true) for folded, r_true in studies), strict=True)
+            rows.append(_need(size, number, numbers, np.concatenate(places), [*chain(*r)]))
             if rows[-1].factor <= factor:
                 needed[number] = size
                 break

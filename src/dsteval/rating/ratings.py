@@ -36,8 +36,7 @@ class Study:
 
     def to_dict(self) -> dict[str, Any]:
         """The study as JSON has it, with infinity as the text ``inf``."""
-        document: dict[str, Any] = finite(asdict(self))
-        return document
+        return dict(finite(asdict(self)))
 
 
 class Scale(NamedTuple):
@@ -79,9 +78,8 @@ def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[R
         try:
             found.append(_rating(row, rater, scale))
         except ReadError as error:
-            problems.add(
-                "", None, line=f"line {line}", expected=error.expected, found=error.found, remedy=error.remedy
-            )
+            said = {"expected": error.expected, "found": error.found, "remedy": error.remedy}
+            problems.add("", None, line=f"line {line}", **said)
     problems.check(len(found), "rows")
     require(found, source.name, "rows with a rating", "none", ReadError)
     empty = [row for row in found if math.isnan(row.rating)]

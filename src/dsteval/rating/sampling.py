@@ -56,8 +56,8 @@ def pool(name: str, pred: Source, ref: Source | None, run: Run) -> Pool:
     jga, scan = metrics["JGA"], Scan(run, ref, pred, metrics)
     dialogues = {canonical_id(dialogue.id): dialogue for dialogue, _ in scan.compared()}
     outcomes = scan.outcomes()
-    if (why := jga.unavailable_reason(outcomes)) is not None:
-        raise ReadError(where=name, expected="turns that are right or wrong", found=why)
+    why = jga.unavailable_reason(outcomes)
+    require(why is None, name, "turns that are right or wrong", why, ReadError)
     turns, right = jga.count(outcomes)[:, :2].T
     wrong = zip(map(canonical_id, outcomes.dialogues), (turns - right).tolist(), strict=True)
     return Pool(name, dialogues, dict(wrong))
@@ -91,9 +91,8 @@ def draw(
     by_stratum = dict(sorted(grouped.items()))
     shares = _shares({key: len(members) for key, members in by_stratum.items()}, size, random)
     chosen = {name for key, members in by_stratum.items() for name in _mixed(random, members)[: shares[key]]}
-    pairs = [(one, one.dialogues[name]) for name in names if name in chosen for one in pools]
-    if blind:
-        pairs = _mixed(random, pairs)
+    ordered = [(one, one.dialogues[name]) for name in names if name in chosen for one in pools]
+    pairs = _mixed(random, ordered) if blind else ordered
     width = max(3, len(str(len(pairs))))
     items = []
     for number, (one, dialogue) in enumerate(pairs, start=1):

@@ -44,9 +44,9 @@ def check(dialogue: Dialogue) -> None:
     check_sides(dialogue)
     for turn in dialogue.turns:
         where = f"dialogue {dialogue.id!r}, turn {turn.number}"
-        if dialogue.updates or any(len(dict(items)) < len(items) for items in (turn.ref or [], turn.pred or [])):
-            found = "updates" if dialogue.updates else "a slot twice"
-            raise ReadError(where=where, expected="whole states with each slot once", found=found)
+        twice = any(len(dict(items)) < len(items) for items in (turn.ref or [], turn.pred or []))
+        found = "updates" if dialogue.updates else "a slot twice"
+        require(not (dialogue.updates or twice), where, "whole states with each slot once", found, ReadError)
         for text in (turn.system or "", turn.user or ""):
             keywords = [repr(line[:40]) for line in text.splitlines()[1:] if _KEYWORD.match(line)]
             expected = "utterances without lines that the format takes for its own"

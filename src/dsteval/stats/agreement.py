@@ -85,9 +85,8 @@ def williams(r13: float, r23: float, r12: float, n: int) -> Dependent:
     """
     if n < 4 or not _possible(r13, r23, r12):
         return Dependent(math.nan, math.nan)
-    det = _determinant(r13, r23, r12)
     mean = (r13 + r23) / 2
-    below = 2 * (n - 1) / (n - 3) * det + mean**2 * (1 - r12) ** 3
+    below = 2 * (n - 1) / (n - 3) * _determinant(r13, r23, r12) + mean**2 * (1 - r12) ** 3
     if below <= _FLAT:
         return Dependent(math.nan, math.nan)
     t = (r13 - r23) * math.sqrt((n - 1) * (1 + r12) / below)

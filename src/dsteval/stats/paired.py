@@ -46,9 +46,8 @@ def paired_bootstrap(values_a: Array, values_b: Array, point_a: float, point_b: 
 
     Reference: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 15.
     """
-    differences = values_a - values_b
+    differences, difference = values_a - values_b, point_a - point_b
     found = percentile(differences, level)
-    difference = point_a - point_b
     if math.isnan(difference) or not found.resamples_used:
         return Paired(difference, found, math.nan)
     smaller = min(int((differences <= TOLERANCE).sum()), int((differences >= -TOLERANCE).sum())) + found.dropped

@@ -23,8 +23,7 @@ def influence(counts: Counts, value: Value) -> Array:
     left = jackknife(counts, value)
     if np.isnan(value(total(counts))) or np.isnan(left).all():
         return np.full(len(counts), np.nan)
-    moved: Array = (len(counts) - 1) * (np.nanmean(left) - left)
-    return moved
+    return np.asarray((len(counts) - 1) * (np.nanmean(left) - left))
 
 
 def sigma(influences: Array) -> float:

@@ -13,11 +13,7 @@ from dsteval.values.tables import table
 if TYPE_CHECKING:
     from dsteval.values.user_tables import UserTables
 
-DONTCARE: frozenset[str] = frozenset({"dontcare", "dont care", "don't care", "do n't care", "do nt care"}) | {
-    "do not care",
-    "does not care",
-    "doesn't care",
-}
+DONTCARE: frozenset[str] = frozenset(table("multiwoz")["dontcare"])
 """The spellings of "no preference", folded."""
 
 DELETIONS: frozenset[str] = frozenset({"[delete]", "none"})

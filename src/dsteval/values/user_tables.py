@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from dsteval.errors import OptionError, ProtocolError, ReadError
+from dsteval.errors import OptionError, ProtocolError, ReadError, require
 from dsteval.values.slots import canonical
 
 Table: TypeAlias = "str | PathLike[str] | Mapping[str, Any]"
@@ -49,7 +49,7 @@ class UserTables:
             raise ProtocolError(where=where, expected=expected, found="none", remedy=remedy)
         return self._tables[name]
 
-    def _read(self, name: str, table: Table, shape: Any) -> dict[str, Any]:
+    def _read(self, name: str, table: Any, shape: Any) -> dict[str, Any]:
         where, expected, value = f"--{name}", USER_TABLES[name], table
         if isinstance(table, str | PathLike):
             where = f"--{name} {table}"
@@ -60,8 +60,7 @@ class UserTables:
                 raise ReadError(where=where, expected=expected, found=found) from None
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise ReadError(where=where, expected=expected, found=f"no JSON: {error}") from None
-        if not isinstance(value, Mapping):
-            raise OptionError(where=where, expected=expected, found=type(value).__name__)
+        require(isinstance(value, Mapping), where, expected, type(value).__name__)
         content: dict[str, Any] = shape(value)
         if not content:
             raise OptionError(where=where, expected=expected, found=f"an object of {', '.join(value)[:60]!r}")

@@ -91,9 +91,8 @@ def matches(slot: str, ref: str, pred: str, variants: Variants) -> bool:
     if bare(slot) in TIME_SLOTS:
         return _near(time_clean_up(ref.lower()), pred.replace(" ", ""))
     ref, pred = ref.removeprefix("the "), pred.removeprefix("the ").replace(" - ", "-")
-    return any(_one_in_other(pred, variant) for variant in variants.get(ref, ())) or any(
-        _one_in_other(ref, variant) for variant in variants.get(pred, ())
-    )
+    sides = ((ref, pred), (pred, ref))
+    return any(_one_in_other(other, variant) for one, other in sides for variant in variants.get(one, ()))
 
 
 def _one_in_other(one: str, other: str) -> bool:

@@ -15,9 +15,7 @@ def slot_name(name: str) -> str:
     >>> slot_name("train-Arrive By"), slot_name("hotel-book day"), slot_name("hotel-price range")
     ('train-arrive', 'hotel-bookday', 'hotel-pricerange')
     """
-    domain, hyphen, slot = name.partition("-")
-    if not hyphen:
-        domain, slot = "", name
+    domain, hyphen, slot = name.partition("-") if "-" in name else ("", "", name)
     slot = slot.lower().replace(" ", "")
     return f"{domain}{hyphen}{table('mwzeval')['rename'].get(slot, slot)}"
 
