@@ -1,8 +1,10 @@
 """Partitions: what scoring leaves adds up, and every score comes from it."""
 
 from copy import deepcopy
+from dataclasses import replace
 from functools import reduce
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from dsteval.pipeline.run import Run
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
 from dsteval.results.partition import Partition
+from dsteval.results.result import to_json
 
 NAMES = list(REF)
 CUTS = [NAMES[:3], NAMES[3:11], NAMES[11:]]
@@ -90,3 +93,21 @@ def test_scores_are_those_of_the_counts(metric: str) -> None:
     assert list(loaded) == NAMES
     alone = dsteval.evaluate({NAMES[0]: REF[NAMES[0]]}, {NAMES[0]: SYSTEMS["fair"][NAMES[0]]}, metrics=[metric])
     assert loaded[NAMES[0]] == pytest.approx(alone[metric].value, nan_ok=True, rel=1e-14)
+
+
+def test_parts_with_more_counts_than_metrics_are_merged() -> None:
+    more, less = part(CUTS[0]), part(CUTS[1])
+    cut = replace(more, metrics={"JGA": more.metrics["JGA"]})
+    small = dsteval.evaluate(
+        *({name: side[name] for name in CUTS[1]} for side in (REF, SYSTEMS["fair"])), metrics=["JGA"]
+    )
+    both = dsteval.merge([cut, small]), dsteval.merge([small, cut])
+    whole = dsteval.merge([more, less])["JGA"]
+    assert [(one["JGA"].value, one["JGA"].total) for one in both] == [(whole.value, whole.total)] * 2
+
+
+def test_a_saved_result_without_scores_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "empty.json"
+    place.write_text(to_json(dsteval.evaluate(REF, REF, metrics=[]).to_dict(keep=True)))
+    with pytest.raises(dsteval.DstevalError, match="expected at least one score, found none"):
+        dsteval.load(place)

@@ -69,12 +69,12 @@ class Coverage:
         not missing.
         """
         whole = cls()
+        for name in ("extra", "lengths", "left_out", "dropped"):
+            setattr(whole, name, list(dict.fromkeys(key for part in parts for key in getattr(part, name))))
         for part in parts:
             whole.scored_dialogues += part.scored_dialogues
             whole.scored_turns += part.scored_turns
             whole.differs += part.differs
-            for name in ("extra", "lengths", "left_out", "dropped"):
-                setattr(whole, name, list(dict.fromkeys([*getattr(whole, name), *getattr(part, name)])))
             if not one_reference:
                 whole.ref_dialogues += part.ref_dialogues
                 whole.ref_turns += part.ref_turns

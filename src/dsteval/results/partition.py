@@ -51,10 +51,11 @@ class Partition:
         covered = [Coverage.sum([part.coverage for part in group], one_reference=True) for group in groups]
         hashes = [group[0].reference_hash for group in groups]
         notes = [part.note_counts for part in parts if part.note_counts is not None]
+        shared = set(parts[0].counts).intersection(*(part.counts for part in parts))
         return cls(
             tuple(name for part in parts for name in part.dialogues),
             tuple(turns for part in parts for turns in part.turns_per_dialogue),
-            {key: _stacked([part.counts[key] for part in parts]) for key in parts[0].counts},
+            {key: _stacked([part.counts[key] for part in parts]) for key in parts[0].counts if key in shared},
             {text: reason for part in parts for text, reason in part.unavailable.items()},
             Coverage.sum(covered, one_reference=False) if len(covered) > 1 else covered[0],
             Fingerprint.sum(hashes) if len(hashes) > 1 else hashes[0],

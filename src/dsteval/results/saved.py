@@ -106,7 +106,8 @@ def _result(system: _System, where: str) -> Result:
     reasons = {score.metric: score.why for score in system.scores}
     if lacking := [text for text in uncounted if not reasons.get(text)]:
         raise ReadError(where=where, expected="the counts of each metric", found=f"none of {first_few(lacking)}")
-    signature = tuple(system.scores[0].signature.split("|")[1:]) if system.scores else ()
+    require(system.scores, place, "at least one score", "none", ReadError)
+    signature = tuple(system.scores[0].signature.split("|")[1:])
     unavailable = {str(metrics[text]): reasons[text] for text in uncounted}
     coverage, fingerprint = Coverage(**system.coverage), Fingerprint.of(*kept.reference)
     partition = Partition(tuple(kept.dialogues), tuple(kept.turns), counts, unavailable, coverage, fingerprint)
