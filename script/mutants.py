@@ -3,8 +3,7 @@
 A path is a module or a folder under src/dsteval, such as ``readers`` or ``stats/paired.py``; without any, all are
 meant. First the suite runs once, which tells what each test calls. Then every mutant is tried on the tests that
 call the function it lies in, or anything in its module if it lies in none: the fastest first, until one fails or
-``--limit`` seconds of tests have passed. All happens in copies. The exit code is 1 where a mutant survives. Some
-survivors are no fault of the tests, since they change nothing that can be seen.
+``--limit`` seconds of tests have passed. All happens in copies. The exit code is 1 where a mutant survives.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ Recorded: TypeAlias = tuple[str, float, list[list[Any]]]
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Any:
     """Write down, as a plugin in a copy, what a test calls in its own process; a shared fixture is the first's."""
-    root, called, began = f"{ROOT}/", set(), time.perf_counter()
+    root, called, began, failed = f"{ROOT}/", set(), time.perf_counter(), item.session.testsfailed
 
     def trace(frame: Any, event: str, argument: Any) -> None:
         code = frame.f_code
@@ -67,8 +66,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
         return (yield)
     finally:
         sys.settrace(None)
-        with Path(os.environ[RECORD], str(os.getpid())).open("a", encoding="utf-8") as file:
-            print(json.dumps([item.nodeid, time.perf_counter() - began, sorted(called)]), file=file)
+        if item.session.testsfailed == failed:
+            with Path(os.environ[RECORD], str(os.getpid())).open("a", encoding="utf-8") as file:
+                print(json.dumps([item.nodeid, time.perf_counter() - began, sorted(called)]), file=file)
 
 
 def replaced(node: Any, **new: Any) -> str:
@@ -136,10 +136,10 @@ def run(copy: Path, *arguments: str, timeout: float | None = None) -> str:
 
 
 def recorded(copy: Path) -> list[Recorded]:
-    """All tests, the fastest first. They must pass, or else every mutant would seem to be noticed."""
+    """The tests, the fastest first. Those that fail without any change, be it by the trace, are left out."""
     (copy / "record").mkdir()
     if run(copy, "-n", "auto", "-p", "mutants") == "killed":
-        sys.exit((copy / "output").read_text("utf-8")[-2000:])
+        print((copy / "output").read_text("utf-8").splitlines()[-1], flush=True)
     lines = [line for file in (copy / "record").iterdir() for line in file.read_text("utf-8").splitlines()]
     return sorted(map(json.loads, lines), key=lambda test: float(test[1]))
 

@@ -60,10 +60,11 @@ def literal(text: str) -> Any:
             raise RefuseError("a key that is no text")
         return Object(zip(keys, map(convert, node.values), strict=True))
 
+    text = text.strip()
     if text.replace(" ", "") == "{{}}":
         return Object()
     try:
-        return convert(ast.parse(text.strip(), mode="eval").body)
+        return convert(ast.parse(text, mode="eval").body)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise RefuseError(str(error)) from None
 
