@@ -10,6 +10,15 @@ LONGEST = 50
 """How many tokens an utterance may have."""
 
 _DELETED = str.maketrans("", "", '"<>@()')
+_INSIDE = [
+    ("b&b", "bed and breakfast"),
+    ("b and b", "bed and breakfast"),
+    ("\u2018", "'"),
+    ("\u2019", "'"),
+    (";", ","),
+    ("/", " and "),
+    ("-", " "),
+]
 _DIGITS = frozenset("0123456789")
 _SPLIT_NUMBER = re.compile(r"(?<!\S)(\d+) (?=\d+(?!\S))")  # words of digits side by side
 
@@ -30,7 +39,7 @@ def normalise(text: str) -> str:
     Source: jasonwu0731/trade-dst create_data.py.
     """
     text = text.lower().strip()
-    for wrong, right in table("trade_data")["inside"]:
+    for wrong, right in _INSIDE:
         text = text.replace(wrong, right)
     text = text.translate(_DELETED)
     for mark in ("?", ".", ",", "!", "'s"):
