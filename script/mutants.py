@@ -185,7 +185,7 @@ def main() -> int:
         copies: SimpleQueue[Path] = SimpleQueue()
         for name in map(str, range(jobs)):
             copies.put(copy := shutil.copytree(ROOT, Path(folder).resolve() / name, ignore=unneeded))
-        print(f"{len(every)} mutants; first the suite, to see what each test calls", flush=True)
+        print(f"{len(trial)} of {len(every)} mutants; first the suite, to see what each test calls", flush=True)
         tests = recorded(copy)
         ends = pool.map(lambda mutant: tried(mutant, copies, tests, asked.limit), trial)
         for mutant, end in zip(trial, ends, strict=True):
