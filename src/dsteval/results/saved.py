@@ -205,9 +205,12 @@ def merge(results: Sequence[Result], name: str | None = None) -> Result:
 
 def _notes(parts: Sequence[Result]) -> Iterator[str]:
     """The notes of all parts; one that holds for some of them says for which."""
-    for note in dict.fromkeys(note for part in parts for note in part.notes):
-        having = [part.source for part in parts if note in part.notes]
-        yield note if len(having) == len(parts) else f"{', '.join(dict.fromkeys(having))}: {note}"
+    having: dict[str, list[str]] = {}
+    for part in parts:
+        for note in dict.fromkeys(part.notes):
+            having.setdefault(note, []).append(part.source)
+    for note, sources in having.items():
+        yield note if len(sources) == len(parts) else f"{', '.join(dict.fromkeys(sources))}: {note}"
 
 
 _Facts: TypeAlias = Mapping[str, str]
