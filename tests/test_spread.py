@@ -155,6 +155,10 @@ def test_command_in_all_forms(tmp_path: Path) -> None:
     assert first["scores"][0]["metric"] == "JGA" and set(first["rules"]) | {""}
     rows = list(csv.DictReader(io.StringIO(run(*arguments, "--as", "csv").out.split("\n\n")[0])))
     assert {row["protocol"] for row in rows} == {one["protocol"] for one in document["protocols"]}
+    heads = {row["protocol"]: (row["won"], row["lost"]) for row in rows if row["won"]}
+    counted = {one["protocol"]: (one["gained"], one["lost"]) for one in document["protocols"]}
+    assert len(heads) > 5 and any(lost for _, lost in counted.values())
+    assert heads == {name: tuple(map(str, counted[name])) for name in heads}
     assert "| exact@1" in run(*arguments, "--as", "md").out
 
 
