@@ -46,8 +46,8 @@ def without_null(corpus: WrittenCorpus) -> RawCorpus:
     return {name: [(cut(ref), cut(pred)) for ref, pred in turns] for name, turns in corpus.items()}
 
 
-def fga_json(corpus: WrittenCorpus) -> dict[str, Any]:
-    """{dialogue: {turn: {"gt": {domain: {slot: value}}, "pr": ...}}}, turns in falling order."""
+def fga_json(corpus: WrittenCorpus, falling: bool = True) -> dict[str, Any]:
+    """{dialogue: {turn: {"gt": {domain: {slot: value}}, "pr": ...}}}, in falling order unless told."""
 
     def nested(state: Written) -> dict[str, dict[str, Any]]:
         domains: dict[str, dict[str, Any]] = {}
@@ -57,7 +57,10 @@ def fga_json(corpus: WrittenCorpus) -> dict[str, Any]:
         return domains
 
     return {
-        name: {str(t): {"gt": nested(turns[t][0]), "pr": nested(turns[t][1])} for t in reversed(range(len(turns)))}
+        name: {
+            str(t): {"gt": nested(turns[t][0]), "pr": nested(turns[t][1])}
+            for t in sorted(range(len(turns)), reverse=falling)
+        }
         for name, turns in corpus.items()
     }
 

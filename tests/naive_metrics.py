@@ -81,12 +81,20 @@ def damd_slot_accuracy(corpus: Corpus, n_slots: int = 31) -> float:
 
 
 def rsa(corpus: Corpus, empty: float | None) -> float:
-    """(T - M - W) / T, T the slots of either side; one without any counts as ``empty``, or not if None."""
+    """(T - M - W) / T, T the slots of either side; one without any counts as ``empty``, or not if None.
+
+    The script has "slot-value" texts, and finds the slot again at the last hyphen.
+    """
+
+    def cut(text: str) -> str:
+        return text.rsplit("-", 1)[0]
+
     scores = []
-    for ref, pred in turns_of(corpus):
-        either = ref.keys() | pred.keys()
-        missed = ref.keys() - pred.keys()
-        wrong = pred.items() - ref.items()
+    for turn in turns_of(corpus):
+        ref, pred = ({f"{slot}-{value}" for slot, value in state.items()} for state in turn)
+        either = {cut(text) for text in ref | pred}
+        missed = ref - pred
+        wrong = {text for text in pred - ref if cut(text) not in {cut(gone) for gone in missed}}
         if either:
             scores.append((len(either) - len(missed) - len(wrong)) / len(either))
         elif empty is not None:

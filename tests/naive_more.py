@@ -5,7 +5,19 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
 
-from naive import Corpus, RawCorpus, RawState, State, Turn, mean, right_in, right_slots, same_ref, wrong_slots
+from naive import (
+    Corpus,
+    RawCorpus,
+    RawState,
+    State,
+    Turn,
+    mean,
+    right_in,
+    right_slots,
+    same_ref,
+    slot_errors_trade,
+    wrong_slots,
+)
 
 NONE = frozenset({"none"})
 
@@ -20,15 +32,17 @@ def slot_errors_twice(ref: State, pred: State) -> int:
     return len(ref) + len(pred) - 2 * len(right_slots(ref, pred))
 
 
-def rsa_scores(corpus: Corpus, empty: str) -> list[float]:
-    """(T - M - W) / T, T the slots of either side; a turn without any is skipped, or counts 0 or 1."""
+def rsa_scores(corpus: Corpus, empty: str, split: str = "first") -> list[float]:
+    """(T - M - W) / T, T the slots of either side; a turn without any is skipped, or counts 0 or 1.
+
+    With split "last" a wrong value that holds a hyphen is not found again, and is a slot more, and wrong twice.
+    """
     scores = []
     for ref, pred in chain.from_iterable(corpus):
-        either = ref.keys() | pred.keys()
-        missed = ref.keys() - pred.keys()
-        wrong = [slot for slot in pred if not right_in(slot, ref, pred)]
-        if either:
-            scores.append((len(either) - len(missed) - len(wrong)) / len(either))
+        right = len(right_slots(ref, pred))
+        wrong = slot_errors_trade(ref, pred) if split == "last" else len(wrong_slots(ref, pred))
+        if right + wrong:
+            scores.append(right / (right + wrong))
         elif empty != "skip":
             scores.append(float(empty == "one"))
     return scores

@@ -165,7 +165,7 @@ def _gca(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figu
 
 @twin("RSA")
 def _rsa(corpus: Corpus, n_slots: int, given: Parameters, number: float) -> Figures:
-    scores = more.rsa_scores(corpus, given["empty"])
+    scores = more.rsa_scores(corpus, given["empty"], given["split"])
     return naive.mean(scores), None, len(scores)
 
 

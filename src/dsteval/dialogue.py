@@ -67,7 +67,8 @@ class Dialogue(msgspec.Struct):
     what each turn changed instead of whole states. ``gaps`` is True where the format leaves out turns, so that
     their numbers may skip; ``alone`` where the file gives single instances that belong to no dialogue.
     ``forced`` where the tracker was given the reference's state of the turn before (teacher forcing).
-    ``keyed`` is True where the file numbers its turns, False where their position does.
+    ``keyed`` is True where the file numbers its turns, False where their position does; ``shuffled`` where their
+    numbers do not rise in the file, which one script walks as it stands.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Dialogue(msgspec.Struct):
     alone: bool = False
     keyed: bool = True
     forced: bool = False
+    shuffled: bool = False
 
 
 def canonical_id(dialogue_id: str) -> str:

@@ -140,7 +140,16 @@ class Aligner:
     def _numbered(self, dialogue: Dialogue) -> Dialogue | None:
         """The dialogue with user turns 0, 1, 2, ...; None, and noted, where its keys do not allow it."""
         keys = [turn.number for turn in dialogue.turns]
-        numbers = keys if dialogue.gaps else user_turns(keys)
+        as_written = self._scope.turns == "as-written"
+        if as_written and dialogue.shuffled:
+            raise AlignmentError(
+                where=f"{self._source}, dialogue {dialogue.id!r}" if self._source else f"dialogue {dialogue.id!r}",
+                expected="turns in the order of their numbers",
+                found="numbers that go back",
+                remedy="The script that this protocol copies walks turns as the file has them, so that its "
+                "distances may be negative. Sort the turns, or score under another protocol, such as exact.",
+            )
+        numbers = keys if dialogue.gaps or as_written else user_turns(keys)
         if numbers is None:
             self._gaps.append((dialogue.id, keys, None))
             return None
@@ -174,7 +183,8 @@ class Aligner:
             self.coverage.extra.append(pred.id)
             return None
         numbers, keys = ([turn.number for turn in side.turns] for side in (ref, pred))
-        if keys != numbers and user_turns(keys) != numbers:
+        counted = user_turns(keys)
+        if keys != numbers and (counted is None or counted not in (numbers, user_turns(numbers))):
             return self._uneven(ref, pred, numbers, keys)
         if written_states(pred, "ref"):
             pairs = zip(self._ref_states(ref), self._ref_states(pred), strict=True)

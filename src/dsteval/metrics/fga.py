@@ -55,6 +55,7 @@ class _FGA(VariantMetric):
     ``trippy``: type 2 only if turn t-1 was wrong and the set of wrong slots is that of the error turn.
     ``hidst``: as official, but its script compares B_{t-1} with P_t where it means P_{t-1} (one list, changed in
     place), so that an error after a right turn can be type 2, and counts from turn 0 until there is an error turn.
+    It also looks for T' in B_t with reference and prediction swapped in its matcher.
 
     Unit: fraction, 0..1, higher is better. ``@0`` is JGA and ``@inf`` is TurnMatch, both exactly. NaN without
     turns. ``average=dialogue`` is the mean over dialogues (Algorithm 1 scores one conversation).

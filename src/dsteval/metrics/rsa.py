@@ -4,6 +4,7 @@ import numpy as np
 
 from dsteval.metrics.base import FractionsMetric, Parameter
 from dsteval.metrics.counting import Counts, per_denominator
+from dsteval.metrics.slot_accuracy import SPLIT, hyphen_surplus
 from dsteval.outcomes.table import Outcomes
 
 EMPTY = Parameter(("skip", "zero", "one"), "what a turn without any slot on either side counts")
@@ -17,7 +18,9 @@ class _RSA(FractionsMetric):
     Unit: fraction, 0..1, higher is better. NaN where no turn remains.
 
     Differs from: the GCA authors' script counts empty turns as 0 (``empty=zero``, the default under protocol
-    gca), ConvLab-3 skips them. SlotAccuracy divides by all slots, which flatters.
+    gca), ConvLab-3 skips them. That script also glues slot and value with a hyphen and cuts at the last one
+    (``split=last``), so that a wrong value that holds a hyphen counts twice, in W and in T. SlotAccuracy
+    divides by all slots, which flatters.
 
     >>> import dsteval
     >>> ref = {"d": [{}, {"hotel-area": "north", "hotel-stars": "4"}]}
@@ -31,7 +34,7 @@ class _RSA(FractionsMetric):
     """
 
     about = "mean share of the slots that either side mentions that are right"
-    parameters = {"empty": EMPTY}
+    parameters = {"empty": EMPTY, "split": SPLIT}
     undefined_reason = "no turn has a slot on either side"
     needs = ("values",)
     columns_since = 2
@@ -39,6 +42,8 @@ class _RSA(FractionsMetric):
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: turns averaged, then right slots by denominator 1, 2, 3, ...; an empty turn is 0 or 1 of 1."""
         right, over = outcomes.right, outcomes.right + outcomes.wrong
+        if self.get("split") == "last":
+            over = over + hyphen_surplus(outcomes)
         if self.get("empty") != "skip":
             right = np.where(over == 0, self.get("empty") == "one", right)
             over = np.maximum(over, 1)

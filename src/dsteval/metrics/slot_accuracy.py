@@ -56,7 +56,7 @@ class _SlotAccuracy(AveragedMetric):
         if self.get("wrong") == "twice":
             wrong = outcomes.ref + outcomes.pred - 2 * outcomes.right
         elif self.get("split") == "last":
-            wrong = wrong + _hyphen_surplus(outcomes)
+            wrong = wrong + hyphen_surplus(outcomes)
         return per_dialogue(outcomes, 1, wrong)
 
     def terms(self, sums: Array) -> tuple[Array, Array]:
@@ -73,7 +73,7 @@ def _cut(slot: str, value: PreparedValue) -> set[str]:
     return {f"{slot}-{text}".rsplit("-", 1)[0] for text in texts(value)}
 
 
-def _hyphen_surplus(outcomes: Outcomes) -> Array:
+def hyphen_surplus(outcomes: Outcomes) -> Array:
     """Slots that are counted wrong in addition, because a hyphen inside a value hid their name [U]."""
     surplus = np.zeros(len(outcomes), dtype=np.int64)
     hyphened: Array = np.array([any("-" in t for t in texts(value)) for value in outcomes.values] + [False] * 2)

@@ -103,6 +103,7 @@ class Slicer:
         by: str,
         make: Callable[[Callable[[str], bool]], Comparer],
         of_service: Callable[[str], str] | None = None,
+        texts_only: bool = False,
     ) -> None:
         self.by = by
         self._make = make
@@ -110,11 +111,14 @@ class Slicer:
         self.key_of = None if of_service else _BY_SLOT.get(by)
         self.comparers: dict[str, Comparer] = {}
         self._passed: list[Dialogue] = []
+        self._texts_only = texts_only and by == "domain"
 
     def add(self, dialogue: Dialogue, prepared: Prepared, bits: tuple[str, ...] = ()) -> None:
         """Take in one dialogue; ``bits`` are the slots of its right/wrong marks, if it holds those."""
         if self.key_of is None:
             return
+        if self._texts_only:
+            prepared = Prepared(*([{s: v for s, v in state.items() if v} for state in side] for side in prepared))
         marked = bool(dialogue.turns) and dialogue.turns[0].correctness is not None
         slots = set(bits) if marked else {slot for side in prepared for state in side for slot in state}
         keys = {self.key_of(slot) for slot in slots}

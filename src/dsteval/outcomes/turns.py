@@ -57,6 +57,7 @@ class Comparer:
         self._score = matcher.score if matcher is not None and matcher.graded else None
         # Equal states need no look where every value is right against itself.
         self._reflexive = matcher is None or matcher.reflexive
+        self._swaps_new = matcher is not None and matcher.swaps_new
         self._extra_columns = {name: EXTRA_COLUMNS[name] for name in extra}
         self._extra: dict[str, list[tuple[float, ...]]] = {name: [] for name in extra}
         self.has_values = self.has_ref = self.has_dialogues = True
@@ -168,6 +169,9 @@ class Comparer:
         same, same_pred = self._same, self._same_pred
         new_ref = [s for s, v in b.items() if (o := b0.get(s)) is not v and not same(s, o, v)]
         new_pred = [s for s, v in p.items() if (o := p0.get(s)) is not v and not same_pred(s, o, v)]
+        right_pred = [s for s in new_pred if s not in wrong]
+        if self._swaps_new and wrong:
+            right_pred = [s for s in new_pred if s in b and self.right(s, p[s], b[s])]
         flags = FIRST if first else 0
         if not wrong:
             flags |= EXACT
@@ -185,7 +189,7 @@ class Comparer:
             len(new_ref),
             sum(s not in wrong for s in new_ref) if wrong else len(new_ref),
             len(new_pred),
-            sum(s not in wrong for s in new_pred) if wrong else len(new_pred),
+            len(right_pred),
             self._pattern(wrong) if wrong else 0,
             flags,
         )

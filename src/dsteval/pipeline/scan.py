@@ -67,7 +67,13 @@ class Scan:
         self.comparer = self.new_comparer()
         trained = run.train_schema
         self._slicers = [
-            Slicer(kind, self.new_comparer, service_key(kind, trained) if run.by_frame else None) for kind in by
+            Slicer(
+                kind,
+                self.new_comparer,
+                service_key(kind, trained) if run.by_frame else None,
+                protocol.scope.domain_values == "texts",
+            )
+            for kind in by
         ]
 
     def new_comparer(self, keep: Callable[[str], bool] | None = None) -> Comparer:

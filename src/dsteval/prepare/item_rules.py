@@ -38,6 +38,7 @@ class ItemRules:
         self._normalisers = [(name, NORMALISERS[name](given)) for name in (*states.normalise, *own)]
         self._absent = frozenset((*states.absent, *absent))
         self._splits = re.compile(f"[{re.escape(signs)}]") if signs else None
+        self._late = states.split == "after"
 
     def pair(self, item: Item) -> tuple[str, PreparedValue] | None:
         """The item as it is compared, or None where it counts as absent."""
@@ -52,6 +53,8 @@ class ItemRules:
                 return None
             parts = parts[:1]
         kept = {text for part in parts if (text := self._text(slot, part)[0]) is not None}
+        if self._late:
+            kept = {part for text in kept for part in self._alternatives(text)}
         if not kept:
             return None
         return slot, next(iter(kept)) if len(kept) == 1 else frozenset(kept)
@@ -77,7 +80,7 @@ class ItemRules:
         if self.alternatives == "list":
             return list(dict.fromkeys(texts))
         if self.alternatives != "literal":
-            return [part for text in texts for part in (self._splits.split(text) if self._splits else [text])]
+            return ["|".join(texts)] if self._late else [part for text in texts for part in self._split(text)]
         if len(texts) > 1:
             raise ProtocolError(
                 where=f"slot {item[0]!r}",
@@ -87,6 +90,14 @@ class ItemRules:
                 "--set states.alternatives=first.",
             )
         return list(texts)
+
+    def _split(self, text: str) -> list[str]:
+        return self._splits.split(text) if self._splits else [text]
+
+    def _alternatives(self, text: str) -> list[str]:
+        """The parts of a text that was normalised as one."""
+        parts = [text] if self.alternatives == "literal" else self._split(text)
+        return parts[:1] if self.alternatives == "first" else parts
 
     def _normalised(self, slot: str, text: str) -> str:
         for _, normalise in self._normalisers:

@@ -12,7 +12,7 @@ from dsteval.errors import Problems, ProtocolError
 from dsteval.prepare.item_rules import ItemRules
 from dsteval.protocols.model import Protocol
 from dsteval.protocols.steps import STEPS, Sides
-from dsteval.values.matchers import PreparedValue
+from dsteval.values.matchers import PreparedValue, texts
 from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import SPELLINGS, domain_of
 from dsteval.values.user_tables import UserTables
@@ -97,6 +97,8 @@ class Preparer:
         ref, pred = (self.side(plain, side, states) for side, states in zip(SIDES, written, strict=True))
         if self.protocol.states.visible != "all" and ref and pred:
             pred = self._visible(self._whole(dialogue, "ref"), pred)
+        if self.protocol.states.lacking == "empty" and pred:
+            pred = [_filled(*states) for states in zip(ref, pred, strict=True)] if ref else pred
         return Prepared(ref, pred)
 
     def reference(self, dialogue: Dialogue) -> list[State]:
@@ -271,6 +273,12 @@ class Preparer:
                     found=f"{seen[1]!r} and {value!r}",
                     remedy="Keep the right one.",
                 )
+
+
+def _filled(ref: State, pred: State) -> State:
+    """The prediction with the empty text in each slot that it lacks and that may be empty."""
+    empty = {slot: "" for slot, value in ref.items() if slot not in pred and "" in texts(value)}
+    return pred | empty if empty else pred
 
 
 def _written_text(value: Value) -> str:

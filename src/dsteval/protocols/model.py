@@ -43,9 +43,11 @@ class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ``drop`` it, ``drop-ref`` or ``drop-pred`` on one side only, or ``literal`` for no rule about it.
     ``alternatives``: ``any`` accepted value counts, the ``first`` only, texts are compared ``literal``, or a
     slot holds a ``list``; ``alternatives_pred`` the same of predictions; ``separators`` are the signs between
-    alternatives in one text ('<' and '>' in the reference only). ``only``: the slots that are looked at, all
-    if there are none. ``visible``: which predicted slots are looked at: ``all``, those of ``domains`` that the
-    reference has at that turn, or those ``listed`` there, absent ones included.
+    alternatives in one text ('<' and '>' in the reference only), which is split ``before`` its parts are
+    normalised, or ``after`` the whole was; ``lacking``: a slot of the reference that a prediction lacks is
+    ``wrong``, or the ``empty`` text, right where that is an accepted value. ``only``: the slots that are looked
+    at, all if there are none. ``visible``: which predicted slots are looked at: ``all``, those of ``domains``
+    that the reference has at that turn, or those ``listed`` there, absent ones included.
     """
 
     slots: str
@@ -59,6 +61,8 @@ class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     absent_pred: tuple[str, ...] = ()
     alternatives_pred: Literal["same", "any", "first", "literal", "list"] = "same"
     separators: str = "|<>"
+    split: Literal["before", "after"] = "before"
+    lacking: Literal["wrong", "empty"] = "wrong"
     only: tuple[str, ...] = ()
     visible: Literal["all", "domains", "listed"] = "all"
 
@@ -94,7 +98,9 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """What is counted: the ``unit``, |S| (a number, or ``auto``), dialogues left out and why, bit files.
 
     ``bits`` lists the slots of a file of right/wrong marks in their order; a protocol without it cannot
-    score such a file. ``domain_slots``: the |S| of a domain's slice, its ``own`` slots or ``all``.
+    score such a file. ``domain_slots``: the |S| of a domain's slice, its ``own`` slots or ``all``;
+    ``domain_values``: whether ``all`` values are in it, or only ``texts`` that are not empty.
+    ``turns`` are ``counted`` by users' turns, or numbered ``as-written``, gaps and all.
     Of unit ``frame``, ``frames`` are the ``services`` that the reference lists at a turn, all ``domains``, or
     those that are ``active`` in it; a ``schema`` is ``required`` or there is ``none``.
     """
@@ -102,6 +108,8 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     unit: Literal["turn", "frame"]
     slots: int | Literal["auto"]
     domain_slots: Literal["own", "all"] = "own"
+    domain_values: Literal["all", "texts"] = "all"
+    turns: Literal["counted", "as-written"] = "counted"
     leave_out: tuple[str, ...] = ()
     leave_out_why: str = ""
     bits: tuple[str, ...] = ()
@@ -114,7 +122,13 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             raise ValueError(f"scope.slots is |S|, {expected}, found {self.slots}")
 
 
-_LATER = {"domain_slots": "own", "frames": "services", "schema": "required"}
+_LATER = {
+    "domain_slots": "own",
+    "domain_values": "all",
+    "turns": "counted",
+    "frames": "services",
+    "schema": "required",
+}
 
 
 class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

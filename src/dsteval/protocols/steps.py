@@ -65,8 +65,15 @@ def _on_reference(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
             expected = "what the tracker changed at each turn, to be put on the reference"
             remedy = "A running log of IC-DST, or a file with pred_update, has it."
             raise ProtocolError(where=f"turn {turn.number}", expected=expected, found="states only", remedy=remedy)
-        states.append(_overwritten(before, turn.pred_update, deletes=True))
+        # The script corrects what the tracker wrote, and takes the first alternative of what the reference has.
+        states.append(_overwritten(list(map(_first_alternative, before)), turn.pred_update, deletes=True))
     return Sides(sides.ref, states)
+
+
+def _first_alternative(item: Item) -> Item:
+    slot, value = item
+    first = value[0] if isinstance(value, tuple) and value else value
+    return slot, first.split("|")[0] if isinstance(first, str) else first
 
 
 def _trippy_classes(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:

@@ -249,6 +249,11 @@ def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn
     return ordered
 
 
+def falls(turns: list[Turn]) -> bool:
+    """Whether a turn has a lower number than the one before it."""
+    return any(turn.number > following.number for turn, following in pairwise(turns))
+
+
 class Grouped(Flattener):
     """Gathers turns that a file lists one by one, and gives the dialogues in the order of their first turn."""
 
@@ -278,10 +283,11 @@ class Grouped(Flattener):
         return None
 
     def dialogues(
-        self, updates: tuple[Side, ...] = (), gaps: bool = False, keyed: bool = True
+        self, updates: tuple[Side, ...] = (), gaps: bool = False, keyed: bool = True, nested: bool = False
     ) -> Iterator[Dialogue]:
-        """The dialogues, once all problems have been checked."""
+        """The dialogues, once all problems have been checked; ``nested`` where an object of turns has an order."""
         ordered = {name: by_number(name, turns, self.problems) for name, turns in self.turns.items()}
         self.problems.check(self.total)
         for name, turns in ordered.items():
-            yield Dialogue(name, turns, name in self.doubled, updates, gaps, keyed=keyed)
+            shuffled = nested and falls(self.turns[name])
+            yield Dialogue(name, turns, name in self.doubled, updates, gaps, keyed=keyed, shuffled=shuffled)

@@ -94,7 +94,8 @@ class JsonFormat(Reader):
         for name, number, record in self.records(source, turns):
             turns.add(name, self.turn(record, name, number, side, turns))
         keyed = bool(self.number) or self.layout != "list"
-        return turns.dialogues(options.updated(side if self.state else "pred"), keyed=keyed)
+        nested = self.kind != "list"
+        return turns.dialogues(options.updated(side if self.state else "pred"), keyed=keyed, nested=nested)
 
     def records(self, source: Source, turns: Grouped) -> Iterator[tuple[str, int, dict[str, Any]]]:
         """Dialogue, number and fields of every turn; one that lacks something is a problem."""

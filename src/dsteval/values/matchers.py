@@ -51,13 +51,15 @@ class Matcher:
 
     ``needs`` names the file that the rule cannot do without; ``reflexive`` tells whether every value is right
     against itself, so that equal states need no look; ``graded`` whether scores between 0 and 1 occur;
-    ``categorical`` are the slots that a schema calls so, for rules that ask. The rule of a published scorer is in
-    a module of the tool's name, loaded only where it is asked.
+    ``swaps_new`` whether a value that is new in the prediction is looked for in the reference with the sides
+    swapped; ``categorical`` are the slots that a schema calls so, for rules that ask. The rule of a published
+    scorer is in a module of the tool's name, loaded only where it is asked.
     """
 
     needs = ""
     reflexive = True
     graded = False
+    swaps_new = False
 
     def __init__(self, given: UserTables) -> None:
         self.categorical: Collection[str] = frozenset()
@@ -127,6 +129,7 @@ class HidstMatcher(Matcher):
     """Hi-DST: containment either way, cleaned texts, times within a quarter of an hour, listed variants."""
 
     needs = "variants"
+    swaps_new = True
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where the script's matcher holds."""

@@ -6,7 +6,17 @@ from typing import Any
 import msgspec
 
 from dsteval.dialogue import Dialogue, Items, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, Sign, by_number, first_object, numbered, turn_number
+from dsteval.readers.base import (
+    Flattener,
+    Options,
+    Reader,
+    Sign,
+    by_number,
+    falls,
+    first_object,
+    numbered,
+    turn_number,
+)
 from dsteval.readers.json_pairs import count_keys, decode, keys_in_bytes
 from dsteval.readers.source import Source
 
@@ -51,7 +61,8 @@ class _FgaJson(Reader):
                         turns.append(Turn(number, ref, pred))
                     else:
                         flattener.note(name, number, 'an object with "gt" and "pr" once each', turn)
-            yield Dialogue(name, by_number(name, turns, flattener.problems), doubled, options.updated())
+            ordered = by_number(name, turns, flattener.problems)
+            yield Dialogue(name, ordered, doubled, options.updated(), shuffled=falls(turns))
         flattener.problems.check(flattener.total)
 
 

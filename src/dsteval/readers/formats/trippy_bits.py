@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, Sign, by_number, first_object, numbered
+from dsteval.readers.base import Flattener, Options, Reader, Sign, by_number, falls, first_object, numbered
 from dsteval.readers.source import Source
 
 
@@ -32,7 +32,8 @@ class _TrippyBits(Reader):
                     flattener.note(name, number, f"{width or 'some'} marks of 0 and 1", bits)
                 else:
                     turns.append(Turn(number, correctness=bits))
-            yield Dialogue(name, flattener.counted(by_number(name, turns, problems)))
+            ordered = flattener.counted(by_number(name, turns, problems))
+            yield Dialogue(name, ordered, shuffled=falls(turns))
         problems.check(flattener.total)
 
 
