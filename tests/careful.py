@@ -145,9 +145,11 @@ def number(label: object) -> int:
     return label
 
 
-def numbered(turns: list[tuple[int, Any]]) -> list[Any]:
+def numbered(turns: list[tuple[int, Any]], reader: Reader) -> list[Any]:
     """Turns in order, if they are 0, 1, 2 or 0, 2, 4."""
     keys = sorted(key for key, _ in turns)
+    if reader.settings["as_written"] and len({*keys}) == len(keys) and keys != list(range(len(keys))):
+        raise NoOpinionError  # distances are those of the numbers themselves
     if keys not in (list(range(len(keys))), list(range(0, 2 * len(keys), 2))):
         raise RefuseError(f"the turns {keys}")
     return [turn for _, turn in sorted(turns, key=lambda pair: pair[0])]
@@ -184,7 +186,9 @@ def fga_json(data: bytes, reader: Reader) -> RawCorpus:
                 raise RefuseError("not gt and pr once each")
             sides = dict(turn)
             turns.append((label, (reader.state(sides["gt"], "ref"), reader.state(sides["pr"], "pred"))))
-        corpus[name] = numbered(turns)
+        if reader.settings["as_written"] and turns != sorted(turns, key=lambda turn: turn[0]):
+            raise RefuseError("turns that go back")
+        corpus[name] = numbered(turns, reader)
     return corpus
 
 
@@ -193,7 +197,7 @@ def states_json(data: bytes, reader: Reader, side: str) -> OneSide:
     for name, member in dialogues(parse(data)):
         is_list = isinstance(member, list) and not isinstance(member, Object)
         turns = list(enumerate(member)) if is_list else by_turn(member)
-        found[name] = numbered([(label, reader.state(state, side)) for label, state in turns])
+        found[name] = numbered([(label, reader.state(state, side)) for label, state in turns], reader)
     return found
 
 
@@ -223,14 +227,14 @@ def lines(data: bytes, reader: Reader) -> RawCorpus:
     corpus: RawCorpus = {}
     for name, turns in _records(data, {"ref", "pred"}).items():
         read = [(n, (reader.state(kept["ref"], "ref"), reader.state(kept["pred"], "pred"))) for n, kept in turns]
-        corpus[name] = numbered(read)
+        corpus[name] = numbered(read, reader)
     return corpus
 
 
 def updates(data: bytes, reader: Reader, side: str) -> OneSide:
     found = {}
     for name, turns in _records(data, {"update"}).items():
-        found[name] = naive.accumulate(numbered([(n, reader.update(kept["update"])) for n, kept in turns]))
+        found[name] = naive.accumulate(numbered([(n, reader.update(kept["update"])) for n, kept in turns], reader))
     return found
 
 
@@ -254,10 +258,10 @@ def fga_text(data: bytes, reader: Reader) -> RawCorpus:
             raise NoOpinionError  # the number may stand on the next line
         states = (reader.state(literal(match[2]), "ref"), reader.state(literal(match[3]), "pred"))
         turns.append((number(match[1]), states))
-    return {folded(found[1]): numbered(turns)}
+    return {folded(found[1]): numbered(turns, reader)}
 
 
-def bits(data: bytes) -> RawCorpus:
+def bits(data: bytes, reader: Reader) -> RawCorpus:
     """Marks as states: the reference has every slot, the prediction those that are right."""
     corpus: RawCorpus = {}
     for name, member in dialogues(parse(data)):
@@ -268,7 +272,9 @@ def bits(data: bytes) -> RawCorpus:
                 raise RefuseError(f"the marks {marks!r}")
             ref: RawState = {f"s{n}": "x" for n in range(30)}
             turns.append((label, (ref, {f"s{n}": "x" for n in range(30) if marks[n]})))
-        corpus[name] = numbered(turns)
+        if turns != sorted(turns, key=lambda turn: turn[0]):
+            raise RefuseError("turns that go back")
+        corpus[name] = numbered(turns, reader)
     return corpus
 
 

@@ -26,13 +26,20 @@ def _two(name: str, *turns: tuple[str, str]) -> Dialogue:
     return Dialogue(name, [Turn(t, items(ref), items(pred)) for t, (ref, pred) in enumerate(turns)])
 
 
-def _one(name: str, *states: str, texts: str = "", keyed: bool = True, alone: bool = False) -> Dialogue:
+def _one(
+    name: str,
+    *states: str,
+    texts: str = "",
+    keyed: bool = True,
+    alone: bool = False,
+    after: tuple[str, ...] | None = None,
+) -> Dialogue:
     """A dialogue of predictions; ``texts`` holds 'system / user' of each turn, one a line."""
     turns = [Turn(t, pred=items(state)) for t, state in enumerate(states)]
     for turn, line in zip(turns, texts.split("\n"), strict=False):
         system, slash, user = line.partition(" / ")
         turn.system, turn.user = (system, user) if slash else (None, None)
-    return Dialogue(name, turns, keyed=keyed, alone=alone)
+    return Dialogue(name, turns, keyed=keyed, alone=alone, after=after)
 
 
 def _frames(name: str, *turns: tuple[str, list[Frame]]) -> Dialogue:
@@ -150,13 +157,21 @@ OTHERS = [
                 "hotel-book stay=2; hotel-book day=; hotel-name=rose-garden-house|rose-garden; "
                 "hotel-area=north+the north",
                 texts=" / A room in the north please\nWhich one? / The Rose-Garden",
+                after=("Done", "Bye"),
             ),
             _one(
                 "PMUL9002",
                 "train-book people=; train-leaveAt=dont care; train-day=not mentioned",
                 texts=" / Any train",
+                after=("From where?",),
             ),
-            _one("SNG9003.json", "taxi-arriveBy=", "taxi-arriveBy=24:15", texts=" / Hello\nHello / A taxi"),
+            _one(
+                "SNG9003.json",
+                "taxi-arriveBy=",
+                "taxi-arriveBy=24:15",
+                texts=" / Hello\nHello / A taxi",
+                after=("When?",),
+            ),
         ],
         both=False,
     ),

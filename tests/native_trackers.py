@@ -51,13 +51,11 @@ TRACKERS = [
         "trippy",
         chosen(
             story(),
-            "hotel-area=none none; hotel-name=none none; hotel-stars=none none; train-day=none none",
-            "hotel-area=copy_value north; hotel-name=inform §§rose-garden; hotel-stars=copy_value do n't care; "
-            "train-day=none none",
-            "hotel-area=none north; hotel-name=refer §§ rose-garden-house; hotel-stars=none none; "
-            "train-day=copy_value not mentioned",
-            "hotel-area=none none; hotel-name=none none; hotel-stars=none none; train-day=copy_value friday",
-            "hotel-area=none none; hotel-name=none none; hotel-stars=none none; train-day=none friday",
+            "hotel-area=0 none; hotel-name=0 none; hotel-stars=0 none; train-day=0 none",
+            "hotel-area=2 north; hotel-name=6 §§rose-garden; hotel-stars=2 do n't care; train-day=0 none",
+            "hotel-area=0 north; hotel-name=5 §§ rose-garden-house; hotel-stars=0 none; train-day=2 not mentioned",
+            "hotel-area=0 none; hotel-name=0 none; hotel-stars=0 none; train-day=2 friday",
+            "hotel-area=0 none; hotel-name=0 none; hotel-stars=0 none; train-day=0 friday",
         ),
     ),
 ]

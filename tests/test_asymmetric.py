@@ -65,7 +65,8 @@ IMPERFECT: dict[str, set[str]] = {
     # Predictions are corrected, and names that the ontology lacks erased.
     "icdst": {*UNSET - {"empty"}, "unknown name", "typo"},
     # dontcare leaves the reference, and stays in the prediction.
-    "mwzeval": {*UNSET, "dontcare", "do n't care"},
+    "mwzeval": {*UNSET, "dontcare"},
+    "mwzeval-2023": {*UNSET, "dontcare"},
     # What ends in none leaves the prediction, which is stripped too.
     "simpletod": {"ends in none", "blanks"},
     "somdst": {*OF_TRADE, "none"},

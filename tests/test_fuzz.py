@@ -57,7 +57,7 @@ def expected(form: str, data: bytes, ref: bytes, protocol: str) -> RawCorpus:
     if form == "text":
         return careful.fga_text(data, reader)
     if form == "bits":
-        return careful.bits(data)
+        return careful.bits(data, reader)
     raise NoOpinionError
 
 

@@ -27,8 +27,8 @@ several = pytest.mark.parametrize("sample", [s for s in SAMPLES if s.reader != "
 
 
 def plain(dialogues: list[Dialogue]) -> list[Dialogue]:
-    """The dialogues apart from what no file of ours tells: whether turns are keyed."""
-    return [msgspec.structs.replace(dialogue, keyed=True) for dialogue in dialogues]
+    """The dialogues apart from what no file of ours tells: whether turns are keyed, and how they were ordered."""
+    return [msgspec.structs.replace(dialogue, keyed=True, shuffled=False) for dialogue in dialogues]
 
 
 def is_read(sample: Sample, path: Path | str) -> None:

@@ -21,26 +21,27 @@ PINNED = {
     "card-recipe@1": "7e24653c3aad",
     "convlab-t5@1": "151db9ac3f8a",
     "convlab-unified@1": "86d75eee152e",
-    "dst-prompting@1": "8c8214493b06",
+    "dst-prompting@2": "a4d03d351a84",
     "dstc10@1": "c5ef0a4eee46",
     "exact@1": "dd65533e927b",
-    "fga-official@1": "f26bc2e1a0d9",
+    "fga-official@2": "bcd9ec1a162f",
     "fga-paper@1": "6342210e921a",
-    "fga-trippy@1": "6ed19eb5fc50",
-    "fnctod@1": "47061bdafe4b",
-    "gca@1": "70c0a37b8823",
-    "hidst@1": "26b6482ef103",
-    "icdst@1": "aea4d258bbd1",
-    "mwzeval@1": "d7404b1fa5ac",
+    "fga-trippy@2": "2eac9cab8d2e",
+    "fnctod@2": "0e4af3839dc0",
+    "gca@2": "f012a8de56da",
+    "hidst@2": "c25de2077b13",
+    "icdst@2": "1d0cee2a8b39",
+    "mwzeval@2": "ec35d4bc7b35",
+    "mwzeval-2023@1": "d627b368838b",
     "normalised@1": "ab678c632465",
-    "sgd@1": "46f1c98378b0",
-    "sgd-exact@1": "da6efbf1af12",
+    "sgd@2": "46f1c98378b0",
+    "sgd-exact@2": "da6efbf1af12",
     "simpletod@1": "244c25dac751",
-    "simpletod-v1@1": "81ada7c480ad",
-    "somdst@1": "125f68dd28ce",
-    "t5dst@1": "74d971771606",
-    "trade@1": "52799c8d6a8e",
-    "trippy@1": "1f5d947d555d",
+    "simpletod-v1@2": "eb961d6d2d11",
+    "somdst@2": "125f68dd28ce",
+    "t5dst@2": "74d971771606",
+    "trade@2": "52799c8d6a8e",
+    "trippy@2": "1f5d947d555d",
 }
 
 LITERAL_NAMES = ["fga-official", "fga-paper", "fga-trippy", "gca"]
@@ -296,9 +297,9 @@ def test_a_wrong_setting_is_refused(setting: str, told: list[str]) -> None:
         ("fga-paper", "FGA(average=dialogue)@0.5", "FGA(average=dialogue,variant=paper)@0.5"),
         ("gca", "SlotAccuracy(split=first)", "SlotAccuracy(split=first)"),
         ("gca", "JGA", "JGA"),
-        ("gca", "RSA", "RSA(empty=zero)"),
+        ("gca", "RSA", "RSA(empty=zero,split=last)"),
         ("gca", "GCA", "GCA(none=value)"),
-        ("gca", "RSA(empty=skip)", "RSA(empty=skip)"),
+        ("gca", "RSA(empty=skip)", "RSA(empty=skip,split=last)"),
         ("card-recipe", "JGA", "RecipeJGA"),
         ("convlab-t5", "TurnMatch", "TurnMatch(variant=official)"),
     ],
@@ -311,7 +312,7 @@ def test_a_name_means_the_protocols_own_and_a_typed_parameter_wins(name: str, ty
     result = dsteval.evaluate(ref, pred, metrics=[typed, meant], protocol=name)
     assert [score.metric for score in result.scores] == [typed, meant][: 2 if typed != meant else 1]
     assert result[typed].value == result[meant].value
-    assert result[typed].signature.startswith(f"{meant}|proto:{name}@1|")
+    assert result[typed].signature.startswith(f"{meant}|proto:{name}@{protocol.load(name).comparability}|")
     family = [f"FGA(variant={variant})@0.5" for variant in ("official", "paper", "strict", "trippy")]
     values = [dsteval.evaluate(ref, pred, metrics=[m], protocol=name)[m].value for m in family]
     assert len({*values}) >= 3, "the corpus tells the variants apart"

@@ -220,7 +220,7 @@ def test_mwzeval() -> None:
     written = [[(listed(ref), pred) for ref, pred in turns] for turns in made]
     turns = [
         (
-            {s: v[0] for s, v in ref.items() if v[0] not in gone and not {*v} & {*DONTCARE}},
+            {s: v[0] for s, v in ref.items() if v[0] not in gone and "dontcare" not in v},
             {s: mwzeval.normalise(s, v) for s, v in pred.items()},
         )
         for dialogue in written

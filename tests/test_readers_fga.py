@@ -250,7 +250,7 @@ def test_trippy_bits(tmp_path: Path) -> None:
     path = written(tmp_path / "bits.json", json.dumps(BITS))
     assert readers.detect(Source.open(path)).reader.name == "trippy-bits"
     assert read(path) == [
-        Dialogue("MUL9001.json", [Turn(9, correctness=[1, 0, 1]), Turn(10, correctness=[1, 1, 1])]),
+        Dialogue("MUL9001.json", [Turn(9, correctness=[1, 0, 1]), Turn(10, correctness=[1, 1, 1])], shuffled=True),
         Dialogue("SNG9002.json", [Turn(0, correctness=[0, 0, 0])]),
     ]
 

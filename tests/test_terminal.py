@@ -69,7 +69,7 @@ def test_what_is_too_wide_is_folded_between_words(command: list[str]) -> None:
     lines = CODE.sub("", terminal(*command, columns=60)).splitlines()
     assert all(len(line) <= 60 for line in lines)
     words = {word for line in lines for word in line.split()}
-    assert words & {"train-arriveby", "fga-official@1"}
+    assert words & {"train-arriveby", "fga-official@2"}
 
 
 def test_colours() -> None:

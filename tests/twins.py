@@ -74,7 +74,8 @@ def figures(
     settings = naive.PROTOCOLS[protocol]
     name = settings["means"].get(metric.name, metric.name)
     defaults = {key: parameter.choices[0] for key, parameter in metrics.find(name).parameters.items()}
-    own = {"variant": settings["variant"], "split": settings["split"], **settings["own"]}
+    own = {"variant": settings["variant"], "split": settings["rsa_split" if name == "RSA" else "split"]}
+    own |= settings["own"]
     given = {**defaults, **{key: own[key] for key in own if key in defaults}, **dict(metric.given)}
     if given.get("none") == "value" and labelled is not None:
         corpus = labelled

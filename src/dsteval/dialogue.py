@@ -32,7 +32,9 @@ class Frame(msgspec.Struct):
 
 
 class Choice(msgspec.Struct):
-    """What a tracker like TripPy chose for one slot at a turn: its class, and the running value as written."""
+    """What a tracker like TripPy chose for one slot at a turn: its class, or the number of that in the tracker's
+    list of classes, and the running value as written.
+    """
 
     slot: str
     kind: str
@@ -68,7 +70,8 @@ class Dialogue(msgspec.Struct):
     their numbers may skip; ``alone`` where the file gives single instances that belong to no dialogue.
     ``forced`` where the tracker was given the reference's state of the turn before (teacher forcing).
     ``keyed`` is True where the file numbers its turns, False where their position does; ``shuffled`` where their
-    numbers do not rise in the file, which one script walks as it stands.
+    numbers do not rise in the file, which one script walks as it stands. ``after`` are the utterances that follow
+    the last turn, which MultiWOZ's own data.json alone tells.
     """
 
     id: str
@@ -80,6 +83,7 @@ class Dialogue(msgspec.Struct):
     keyed: bool = True
     forced: bool = False
     shuffled: bool = False
+    after: tuple[str, ...] | None = None
 
 
 def canonical_id(dialogue_id: str) -> str:

@@ -20,7 +20,8 @@ from dsteval.analysis.lambda_curve import over_lambda
 from dsteval.analysis.rankings import discriminative_power, over_protocols, over_resamples
 from dsteval.analysis.reference_change import two_references
 from dsteval.analysis.sample_size import plan
-from dsteval.dialogue import canonical_id
+from dsteval.dialogue import Dialogue, Turn, canonical_id
+from dsteval.pipeline.dialogue_files import write
 from dsteval.readers import Source
 from dsteval.render.rankings import lambda_tables, plan_tables, protocol_tables, reference_tables, resample_tables
 from dsteval.render.table import Cell, Table, to_md
@@ -57,7 +58,8 @@ class Systems:
 
     def __init__(self, data: Path) -> None:
         self.data = data
-        test = readers.read(Source.open(data / "multiwoz21/test.json.zip"), "ref")
+        test = list(readers.read(Source.open(data / "multiwoz21/test.json.zip"), "ref"))
+        self.after = {canonical_id(one.id): one.after for one in test}
         self.ref: States = {canonical_id(one.id): [dict(turn.ref or []) for turn in one.turns] for one in test}
         self.predicted = cache(self._predicted)
 
@@ -144,8 +146,14 @@ def test_over_lambda_of_t5dst_with_little_and_with_much_training(shared: Path) -
     )
 
 
-def test_over_protocols(systems: Systems) -> None:
-    ref, predicted = systems.common(FOUR)
+def test_over_protocols(systems: Systems, tmp_path: Path) -> None:
+    states, predicted = systems.common(FOUR)
+    test = [
+        Dialogue(key, [Turn(t, [*state.items()]) for t, state in enumerate(turns)], after=systems.after[key])
+        for key, turns in states.items()
+    ]
+    ref = tmp_path / "ref.jsonl"
+    write(test, ref)
     wanted = ["normalised", "mwzeval", "simpletod-v1", "somdst", "trade"]
     found = over_protocols(ref, predicted, protocols=wanted)
     assert not found.not_applicable

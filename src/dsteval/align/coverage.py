@@ -42,7 +42,7 @@ class Coverage:
     ``left_out`` those that the protocol, or --missing skip, leaves out; ``dropped`` are the keys of those among
     them that a step of the protocol leaves out. ``differs`` counts the turns where the reference given separately
     and the one inside the predictions' file are not the same. ``lengths`` tells of dialogues with another number
-    of turns on either side.
+    of turns on either side; ``ignored`` of predicted turns after the reference's last.
     """
 
     ref_dialogues: int = 0
@@ -55,6 +55,7 @@ class Coverage:
     differs: int = 0
     lengths: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, object]:
         """The block ``coverage`` of the JSON."""
@@ -69,7 +70,7 @@ class Coverage:
         not missing.
         """
         whole = cls()
-        for name in ("extra", "lengths", "left_out", "dropped"):
+        for name in ("extra", "lengths", "left_out", "dropped", "ignored"):
             setattr(whole, name, list(dict.fromkeys(key for part in parts for key in getattr(part, name))))
         for part in parts:
             whole.scored_dialogues += part.scored_dialogues

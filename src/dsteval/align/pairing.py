@@ -183,6 +183,10 @@ class Aligner:
             self.coverage.extra.append(pred.id)
             return None
         numbers, keys = ([turn.number for turn in side.turns] for side in (ref, pred))
+        if (more := len(keys) - len(numbers)) > 0 and self._scope.extra_turns == "ignored":
+            self.coverage.ignored.append(pred.id)
+            pred = msgspec.structs.replace(pred, turns=pred.turns[:-more])
+            keys = keys[:-more]
         counted = user_turns(keys)
         if keys != numbers and (counted is None or counted not in (numbers, user_turns(numbers))):
             return self._uneven(ref, pred, numbers, keys)
@@ -331,4 +335,4 @@ def _filled(ref: Dialogue, predicted: dict[int, Turn], pred: Dialogue | None = N
     updates = tuple(side for side, source in sides.items() if source is not None and side in source.updates)
     doubles = ref.doubles or (pred is not None and pred.doubles)
     forced = pred is not None and pred.forced
-    return Dialogue((pred or ref).id, turns, doubles, updates, ref.gaps, ref.alone, forced=forced)
+    return Dialogue((pred or ref).id, turns, doubles, updates, ref.gaps, ref.alone, forced=forced, after=ref.after)

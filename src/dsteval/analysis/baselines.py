@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
 
 BASELINES = {"nothing": "(nothing)", "before": "(turn before)"}
@@ -32,5 +34,4 @@ def baseline(kind: str, references: Iterable[Dialogue]) -> Iterator[Dialogue]:
                 before = turn.ref or []
                 last |= {frame.service: frame.items for frame in turn.ref_frames or ()}
         updates: tuple[Side, ...] = ("pred",) if "ref" in dialogue.updates else ()
-        doubles, gaps, alone, keyed = dialogue.doubles, dialogue.gaps, dialogue.alone, dialogue.keyed
-        yield Dialogue(dialogue.id, turns, doubles, updates, gaps, alone, keyed)
+        yield msgspec.structs.replace(dialogue, turns=turns, updates=updates, forced=False)

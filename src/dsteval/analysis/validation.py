@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
+import msgspec
+
 from dsteval import readers
 from dsteval.analysis.value_checks import Fact, facts
 from dsteval.dialogue import Dialogue, Side, Turn
@@ -89,7 +91,7 @@ def _mirrored(dialogue: Dialogue, side: Side) -> Dialogue:
         items, frames = (getattr(turn, name) for name in _FIELDS[side])
         turns.append(Turn(turn.number, items, items, ref_frames=frames, pred_frames=frames))
     updates: tuple[Side, ...] = ("ref", "pred") if side in dialogue.updates else ()
-    return Dialogue(dialogue.id, turns, dialogue.doubles, updates, dialogue.gaps, dialogue.alone)
+    return msgspec.structs.replace(dialogue, turns=turns, updates=updates)
 
 
 def _check_self(scan: Scan) -> str:

@@ -270,7 +270,7 @@ class FrameComparer(Comparer):
         """Products over the schema's slots, then means over the reference's: all, categorical, and the others."""
         categorical = self._rule.categorical
         kinds = [[*scores], [s for s in scores if s in categorical], [s for s in scores if s not in categorical]]
-        for slots, known in zip(kinds, (True, *unit.kinds), strict=True):
+        for slots, known in zip(kinds, (any(unit.kinds), *unit.kinds), strict=True):
             yield prod(scores[slot] for slot in slots) if known else nan
         for slots in kinds:
             own = [scores[slot] for slot in slots if slot in unit.ref]

@@ -18,6 +18,7 @@ class ItemRules:
     def __init__(self, protocol: Protocol, side: Side, given: UserTables) -> None:
         states = protocol.states
         self.protocol = protocol.name
+        self._setting = "states.alternatives"
         self.slots = states.slots
         self.dontcare = states.dontcare
         self.drops = states.dontcare in ("drop", f"drop-{side}")
@@ -32,7 +33,8 @@ class ItemRules:
             # In a prediction '<' and '>' are letters like others: no tracker writes alternatives with them.
             signs = signs.replace("<", "").replace(">", "")
             if states.alternatives_pred != "same":
-                self.alternatives = states.alternatives_pred
+                self.alternatives, self._setting = states.alternatives_pred, "states.alternatives_pred"
+        self._dontcare = frozenset(states.dontcare_words) or DONTCARE
         self._slot = SPELLINGS[states.slots]
         self._only = frozenset(map(self._slot, states.only))
         self._normalisers = [(name, NORMALISERS[name](given)) for name in (*states.normalise, *own)]
@@ -87,7 +89,7 @@ class ItemRules:
                 expected=f"single texts, which protocol {self.protocol} compares",
                 found=f"a list of {len(texts)} values",
                 remedy="Take a protocol that reads alternatives, such as exact, or the first of them with "
-                "--set states.alternatives=first.",
+                f"--set {self._setting}=first.",
             )
         return list(texts)
 
@@ -111,7 +113,7 @@ class ItemRules:
         text = self._normalised(slot, text)
         if text in self._absent:
             return None, "absent"
-        if self.dontcare != "literal" and text in DONTCARE:
+        if self.dontcare != "literal" and text in self._dontcare:
             return (None if self.drops else "dontcare"), "dontcare"
         return text, ""
 

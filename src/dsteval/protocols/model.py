@@ -40,7 +40,8 @@ class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ``normalise``: names of normalisers, applied to each value in order, then those of ``normalise_ref`` or
     ``normalise_pred`` on one side. ``absent``: values that mean that a slot is not set, dropped on both sides,
     ``absent_ref`` and ``absent_pred`` on one. ``dontcare``: ``keep`` it as one value whatever its spelling,
-    ``drop`` it, ``drop-ref`` or ``drop-pred`` on one side only, or ``literal`` for no rule about it.
+    ``drop`` it, ``drop-ref`` or ``drop-pred`` on one side only, or ``literal`` for no rule about it;
+    ``dontcare_words`` are its spellings, all that are known if there are none.
     ``alternatives``: ``any`` accepted value counts, the ``first`` only, texts are compared ``literal``, or a
     slot holds a ``list``; ``alternatives_pred`` the same of predictions; ``separators`` are the signs between
     alternatives in one text ('<' and '>' in the reference only), which is split ``before`` its parts are
@@ -60,6 +61,7 @@ class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     absent_ref: tuple[str, ...] = ()
     absent_pred: tuple[str, ...] = ()
     alternatives_pred: Literal["same", "any", "first", "literal", "list"] = "same"
+    dontcare_words: tuple[str, ...] = ()
     separators: str = "|<>"
     split: Literal["before", "after"] = "before"
     lacking: Literal["wrong", "empty"] = "wrong"
@@ -100,6 +102,7 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     ``bits`` lists the slots of a file of right/wrong marks in their order; a protocol without it cannot
     score such a file. ``domain_slots``: the |S| of a domain's slice, its ``own`` slots or ``all``;
     ``domain_values``: whether ``all`` values are in it, or only ``texts`` that are not empty.
+    ``extra_turns``: predicted turns after the reference's last are ``refused`` or ``ignored``.
     ``turns`` are ``counted`` by users' turns, or numbered ``as-written``, gaps and all.
     Of unit ``frame``, ``frames`` are the ``services`` that the reference lists at a turn, all ``domains``, or
     those that are ``active`` in it; a ``schema`` is ``required`` or there is ``none``.
@@ -108,6 +111,7 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     unit: Literal["turn", "frame"]
     slots: int | Literal["auto"]
     domain_slots: Literal["own", "all"] = "own"
+    extra_turns: Literal["refused", "ignored"] = "refused"
     domain_values: Literal["all", "texts"] = "all"
     turns: Literal["counted", "as-written"] = "counted"
     leave_out: tuple[str, ...] = ()
@@ -125,6 +129,7 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 _LATER = {
     "domain_slots": "own",
     "domain_values": "all",
+    "extra_turns": "refused",
     "turns": "counted",
     "frames": "services",
     "schema": "required",

@@ -6,7 +6,7 @@ a bug that depends on the order of a list, or look at the reference while they r
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import NamedTuple, TypeAlias
@@ -83,7 +83,7 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: UserTables) -> Side
     """
     if all(turn.choices is None for turn in dialogue.turns):
         return sides
-    variants = trippy.tokenise_variants(given.variants)
+    variants, classes = trippy.tokenise_variants(given.variants), given.classes
     running: dict[str, str] = {}
     states: list[Items] = []
     for turn, ref, pred in zip(dialogue.turns, *sides, strict=True):
@@ -92,23 +92,40 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: UserTables) -> Side
             continue
         gold = {slot: trippy.tokenise(value) for slot, value in ref if isinstance(value, str)}
         for choice in turn.choices:
-            value = _chosen(choice, gold.get(choice.slot, "none"), variants, turn.number)
+            kind = _class(choice, classes, turn.number)
+            value = _chosen(choice, kind, gold.get(choice.slot, "none"), variants, turn.number)
             if value is not None:
                 running[choice.slot] = value
         states.append([(choice.slot, running.get(choice.slot, "none")) for choice in turn.choices])
     return Sides(sides.ref, states)
 
 
-def _chosen(choice: Choice, gold: str, variants: dict[str, list[str]], turn: int) -> str | None:
-    """The value that a class gives its slot, or None where the slot keeps what it had."""
-    if choice.kind == "none":
-        return None
-    if choice.kind in ("dontcare", "true", "false"):
+def _class(choice: Choice, classes: Sequence[str], turn: int) -> str:
+    """The name of a class, which TripPy's files give by its position in the configuration's ``class_types``."""
+    if not choice.kind.isdecimal():
         return choice.kind
-    if choice.kind not in ("refer", "inform"):
+    if int(choice.kind) >= len(classes):
+        raise ProtocolError(
+            where=f"turn {turn}, slot {choice.slot!r}",
+            expected=f"one of the classes that --variants lists as class_types ({', '.join(classes)})"
+            if classes
+            else "class_types in the file given with --variants, which name the tracker's classes in their order",
+            found=f"class {choice.kind}",
+            remedy="Give the configuration that the tracker was run with.",
+        )
+    return classes[int(choice.kind)]
+
+
+def _chosen(choice: Choice, kind: str, gold: str, variants: dict[str, list[str]], turn: int) -> str | None:
+    """The value that a class gives its slot, or None where the slot keeps what it had."""
+    if kind == "none":
+        return None
+    if kind in ("dontcare", "true", "false"):
+        return kind
+    if kind not in ("refer", "inform"):
         return choice.value
     marked = choice.value.startswith(trippy.MARK)
-    if choice.kind == "inform" and not marked:
+    if kind == "inform" and not marked:
         where, found = f"turn {turn}, slot {choice.slot!r}", repr(choice.value)
         expected = f"a value marked {trippy.MARK} under the class inform"
         remedy = "The script stops there too; other protocols read the value as it stands."
@@ -247,11 +264,6 @@ def _fnctod_dontcare(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sid
 _CARELESS = frozenset({"dont care", "dontcare", "don't care", "do not care"})
 
 
-def _is_raw(dialogue: Dialogue) -> bool:
-    """Whether a reference is MultiWOZ's own data, which lists the slots that are not set, and not TRADE's."""
-    return any(value == "" for turn in dialogue.turns for _, value in turn.ref or ())
-
-
 def _trade_data(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
     """TRADE's create_data.py on a reference in MultiWOZ's own form; any other is left as it is."""
 
@@ -264,14 +276,16 @@ def _trade_data(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
                 rewritten.append((slot, "dontcare" if careless else trade_data.normalise(value)))
         return rewritten
 
-    return Sides([*map(made, sides.ref)], sides.pred) if _is_raw(dialogue) else sides
+    return sides if dialogue.after is None else Sides([*map(made, sides.ref)], sides.pred)
 
 
 def _dropped_by_trade(dialogue: Dialogue) -> bool:
+    if dialogue.after is None:
+        return False
     texts = [text for turn in dialogue.turns for text in (turn.system, turn.user)]
-    # The first turn has no system utterance before it; the system's answer to the last is not in a dialogue.
-    said = [*filter(None, texts[:1]), *map(str, texts[1:]), ""]
-    return _is_raw(dialogue) and None not in texts and trade_data.drops(said)
+    # The first turn has no system utterance before it.
+    said = [*filter(None, texts[:1]), *map(str, texts[1:]), *dialogue.after]
+    return None not in texts and trade_data.drops(said)
 
 
 STEPS: dict[str, Step] = {

@@ -34,6 +34,7 @@ class JsonFormat(Reader):
         written: how a state is written: ``Flattener.items``, an object of slots, or ``Flattener.glued``, a list.
         needed: what every turn must have; without it the states.
         expected: how a message calls a turn that has all of it.
+        ordered: whether the tool's script walks the turns in the order of the file.
         sign: the words for what the format is recognised by: a turn that has all ``marks`` (without any, what it
             needs), in a dialogue of which no turn has one of the keys ``unlike``. ``sureness`` says how sure.
     """
@@ -60,6 +61,7 @@ class JsonFormat(Reader):
     marks: tuple[str, ...] = ()
     unlike: frozenset[str] = frozenset()
     sureness: Sureness = Sureness.SPECIFIC
+    ordered: bool = False
 
     def sniff(self, source: Source) -> Sign | None:
         """A turn that has all marks."""
@@ -94,8 +96,7 @@ class JsonFormat(Reader):
         for name, number, record in self.records(source, turns):
             turns.add(name, self.turn(record, name, number, side, turns))
         keyed = bool(self.number) or self.layout != "list"
-        nested = self.kind != "list"
-        return turns.dialogues(options.updated(side if self.state else "pred"), keyed=keyed, nested=nested)
+        return turns.dialogues(options.updated(side if self.state else "pred"), keyed=keyed, nested=self.ordered)
 
     def records(self, source: Source, turns: Grouped) -> Iterator[tuple[str, int, dict[str, Any]]]:
         """Dialogue, number and fields of every turn; one that lacks something is a problem."""

@@ -52,6 +52,8 @@ def _record(dialogue: Dialogue, turn: Turn, side: Side | None) -> dict[str, Any]
             record[key] = values.get(side or "", values)
     if turn.pred_update is not None:
         record["pred_update"] = turn.pred_update if is_doubled(turn.pred_update) else dict(turn.pred_update)
+    if dialogue.after is not None and turn is dialogue.turns[-1]:
+        record["after"] = dialogue.after
     return record | _given(turn, "choices")
 
 

@@ -134,6 +134,7 @@ def _coverage(coverage: Coverage, protocol: Protocol, policy: Policy) -> Iterato
         (coverage.missing, f"without prediction {done}"),
         (coverage.lengths, f"with another number of turns, {missing}"),
         (coverage.extra, "without reference ignored"),
+        (coverage.ignored, "with predicted turns after the reference's last, which are ignored"),
     ):
         if names:
             yield f"{_many(len(names), 'dialogue')} {what} ({first_few(names)})"

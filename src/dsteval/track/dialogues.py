@@ -77,7 +77,7 @@ def _bare(dialogue: Dialogue) -> Dialogue:
         Turn(turn.number, turn.ref, system=turn.system, user=turn.user, ref_frames=turn.ref_frames)
         for turn in dialogue.turns
     ]
-    bare = Dialogue(dialogue.id, turns, dialogue.doubles, gaps=dialogue.gaps, alone=dialogue.alone)
+    bare = msgspec.structs.replace(dialogue, turns=turns, updates=(), forced=False)
     if "ref" in dialogue.updates:
         states = whole_states(written_states(dialogue, "ref"), canonical)
         for turn, state in zip(turns, states, strict=True):

@@ -193,6 +193,16 @@ class SgdFuzzyMatcher(SgdExactMatcher):
         return token_sort_ratio(ref, pred) / 100
 
 
+class SgdDifflibMatcher(SgdFuzzyMatcher):
+    """The same where fuzzywuzzy finds no python-Levenshtein, as with the scorer's own requirements file."""
+
+    def near(self, ref: str, pred: str) -> float:
+        """The similarity in whole per cent, as a fraction, by the standard library's matching blocks."""
+        from dsteval.values.tools.sgd import difflib_ratio
+
+        return difflib_ratio(ref, pred) / 100
+
+
 MATCHERS: dict[str, type[Matcher]] = {
     "exact": Matcher,
     "overlap": OverlapMatcher,
@@ -202,5 +212,6 @@ MATCHERS: dict[str, type[Matcher]] = {
     "dstc10": Dstc10Matcher,
     "sgd-exact": SgdExactMatcher,
     "sgd-fuzzy": SgdFuzzyMatcher,
+    "sgd-difflib": SgdDifflibMatcher,
 }
 """What ``match.rule`` of a protocol may name."""

@@ -105,6 +105,7 @@ NORMALISERS: dict[str, Callable[[UserTables], Rewrite]] = {
     "times": lambda given: times,
     "fix-label": _from("fix_label", "fix_label"),
     "mwzeval": _from("mwzeval", "normalise"),
+    "mwzeval-2023": _from("mwzeval", "normalise_2023"),
     "squeeze": _from("convlab", "squeeze"),
     "squad": _from("typo_fix", "squad"),
     "trippy-tokens": _from("trippy", "normalise"),

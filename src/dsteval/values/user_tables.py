@@ -24,12 +24,16 @@ USER_TABLES: dict[str, str] = {
 
 
 class UserTables:
-    """The tables of a run. Asking for one that was not given raises ProtocolError, naming ``protocol``."""
+    """The tables of a run. Asking for one that was not given raises ProtocolError, naming ``protocol``.
+
+    ``classes`` are the ``class_types`` of the configuration given as variants, which TripPy's files count.
+    """
 
     def __init__(self, protocol: str, variants: Table | None = None, ontology: Table | None = None) -> None:
         self.protocol = protocol
         self.hashes: dict[str, str] = {}
         given = (("variants", variants, _variants), ("ontology", ontology, _ontology))
+        self.classes: tuple[str, ...] = ()
         self._tables = {name: self._read(name, table, shape) for name, table, shape in given if table is not None}
 
     @property
@@ -62,7 +66,10 @@ class UserTables:
                 raise ReadError(where=where, expected=expected, found=f"no JSON: {error}") from None
         require(isinstance(value, Mapping), where, expected, type(value).__name__)
         content: dict[str, Any] = shape(value)
-        if not content:
+        classes = value.get("class_types") if name == "variants" else None
+        if isinstance(classes, list) and all(isinstance(one, str) for one in classes):
+            self.classes = tuple(classes)
+        if not content and not (name == "variants" and value.get("label_maps") == {}):
             raise OptionError(where=where, expected=expected, found=f"an object of {', '.join(value)[:60]!r}")
         data = msgspec.json.encode({key: sorted(values) for key, values in content.items()}, order="sorted")
         self.hashes[name] = hashlib.sha256(data).hexdigest()[:6]

@@ -24,6 +24,7 @@ class _DstevalJsonl(Reader):
     ``forced: true`` that its predictions were made from the reference's states,
     ``updates: true`` that frames or items hold what the turn changed. ``pred_update`` is what the tracker says
     that it changed beside a whole ``pred``, ``choices`` the class and the value that it chose for each slot.
+    ``after`` are the utterances that follow a dialogue's last turn in MultiWOZ's data.json.
     """
 
     name = "dsteval-jsonl"
@@ -53,6 +54,7 @@ class _Lines(Grouped):
         self.forms: dict[str, list[str]] = {}  # of the file's own side, turn by turn
         self.keys: set[str] = set()
         self.flagged: dict[str, set[str]] = {flag: set() for flag in _FLAGS}
+        self.after: dict[str, tuple[str, ...]] = {}
 
     def checked(self) -> Iterator[Dialogue]:
         """The dialogues, once all lines are read."""
@@ -73,6 +75,7 @@ class _Lines(Grouped):
                 dialogue.updates = (self.side,)
             for flag, names in self.flagged.items():
                 setattr(dialogue, flag, dialogue.id in names)
+            dialogue.after = self.after.get(dialogue.id)
             yield dialogue
 
     def _line(self, line: str, chunk: JsonChunk) -> None:
@@ -119,6 +122,10 @@ class _Lines(Grouped):
         for flag, names in self.flagged.items():
             if record.get(flag) is True:
                 names.add(name)
+        if are_texts(record.get("after")):
+            self.after[name] = tuple(record["after"])
+        elif "after" in record:
+            self.note(name, number, "the utterances after the last turn as a list of texts", record["after"])
         if "pred_update" in record:
             read = self._listed if isinstance(record["pred_update"], list) else self.items
             turn.pred_update = read(record["pred_update"], name, number)

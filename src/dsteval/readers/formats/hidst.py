@@ -16,4 +16,5 @@ HIDST = JsonFormat(
     update="pr_turn",
     system="a_sys",
     user="a_usr",
+    ordered=True,
 )

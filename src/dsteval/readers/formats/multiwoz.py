@@ -38,7 +38,9 @@ class _MultiwozData(Reader):
                 flattener.note(name, None, 'an object with "log"', value)
                 log = []
             turns = flattener.counted(_turns(name, log, side, flattener))
-            yield Dialogue(name, turns, doubled, options.updated(side), keyed=False)
+            last = [flattener.fields(entry, name).get("text") for entry in log[max(2 * len(turns) - 1, 0) :]]
+            after = tuple(text for text in last if isinstance(text, str))
+            yield Dialogue(name, turns, doubled, options.updated(side), keyed=False, after=after)
         flattener.problems.check(flattener.total)
 
 

@@ -7,8 +7,8 @@ from dsteval.readers.base import Flattener, are_texts, shown
 from dsteval.readers.json_format import JsonFormat
 from dsteval.values.tools.trippy import MARK
 
-_KINDS = ("none", "dontcare", "copy_value", "true", "false", "refer", "inform")
-"""The classes of MultiWOZ's configuration, in the order of their indices."""
+_MOST_CLASSES = 20
+"""More than any configuration has: MultiWOZ's has seven, that of WOZ, sim-M and sim-R four."""
 
 _GOLD, _VALUE, _CLASS = "slot_groundtruth_", "slot_prediction_", "class_prediction_"
 
@@ -17,7 +17,7 @@ class _TrippyFormat(JsonFormat):
     """``slot_groundtruth_S`` and ``slot_prediction_S`` of every slot S are the two states.
 
     The mark of a value that the system informed is taken off the predicted state. The choice of a slot keeps
-    it, beside the class that ``class_prediction_S`` gives as an index.
+    it, beside the class, of which ``class_prediction_S`` gives the position in the configuration's list.
     """
 
     def place(self, record: dict[str, Any]) -> tuple[Any, Any]:
@@ -34,14 +34,14 @@ class _TrippyFormat(JsonFormat):
         choices: list[Choice] = []
         for slot in slots:
             gold, value, chosen = (record.get(start + slot) for start in (_GOLD, _VALUE, _CLASS))
-            kind = _KINDS[chosen] if type(chosen) is int and 0 <= chosen < len(_KINDS) else None
+            kind = str(chosen) if type(chosen) is int and 0 <= chosen < _MOST_CLASSES else None
             if isinstance(gold, str) and isinstance(value, str) and kind is not None:
                 ref.append((slot, gold))
                 pred.append((slot, value[len(MARK) :].removeprefix(" ") if value.startswith(MARK) else value))
                 choices.append(Choice(slot, kind, value))
                 continue
             texts = {start + slot: f"a text as {start}{slot}" for start in (_VALUE, _GOLD)}
-            index = f"the index of a class ({', '.join(_KINDS)}) as {_CLASS}{slot}"
+            index = f"the number of a class, from 0, as {_CLASS}{slot}"
             key = next((key for key in texts if not isinstance(record.get(key), str)), _CLASS + slot)
             found = shown(record[key]) if key in record else "nothing"
             flattener.problems.add(name, number, slot=slot, expected=texts.get(key, index), found=found)
