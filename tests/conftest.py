@@ -1,6 +1,7 @@
 """What all tests share: hypothesis profiles and the folder of real data."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,19 @@ def shared() -> Path:
             "or name it by DSTEVAL_SHARED"
         )
     return place
+
+
+@pytest.fixture
+def folder(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Copies one of the folders of faulty inputs, and goes there."""
+
+    def copy(name: str) -> Path:
+        for path in sorted((shared / "faults" / name).rglob("*")):
+            place = tmp_path / name / path.relative_to(shared / "faults" / name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_file():
+                place.write_bytes(path.read_bytes())
+        monkeypatch.chdir(tmp_path / name)
+        return tmp_path / name
+
+    return copy

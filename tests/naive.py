@@ -12,6 +12,7 @@ maps a slot to the set of its values: the accepted ones in B_t, the guessed ones
 import argparse
 import json
 import math
+import unicodedata
 from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
@@ -29,7 +30,7 @@ Dialogue = list[Turn]
 Corpus = list[Dialogue]
 Normaliser = Callable[[str, str], str] | None
 
-REF_MARKS, PRED_MARKS = "|<>", "|"  # where a text is split into alternatives
+REF_MARKS = PRED_MARKS = "|<>"  # where a text is split into alternatives
 
 
 def alternatives(value: Raw, marks: str) -> list[str]:
@@ -41,8 +42,8 @@ def alternatives(value: Raw, marks: str) -> list[str]:
 
 
 def folded(slot: str, value: str, normalise: Normaliser) -> str:
-    """Fold case and white space, normalise, and make one value of the dontcare spellings."""
-    value = " ".join(value.casefold().split())
+    """Fold case, accents' forms and white space, normalise, and make one value of the dontcare spellings."""
+    value = " ".join(unicodedata.normalize("NFC", value.casefold()).split())
     if normalise is not None:
         value = normalise(slot, value)
     return "dontcare" if value in DONTCARE else value

@@ -55,10 +55,6 @@ IMPERFECT: dict[str, set[str]] = {
     "dst-prompting": {*UNSET - {"empty"}, "a|b"},
     # An empty list is wrong whatever it meets, and one value in two spellings makes F1 more than 1.
     "dstc10": {"empty list", "list in two spellings"},
-    # In a prediction > is a letter.
-    "exact": {"a>b"},
-    "card": {"a>b"},
-    "normalised": {"a>b"},
     # The table of typos and the stripping are for predictions, and so is the dropping of dontcare.
     "fnctod": {"dontcare", "typo", "blanks"},
     "hidst": UNSET - {"none"},

@@ -56,7 +56,7 @@ def test_score_as_json() -> None:
     assert [system["name"] for system in found["systems"]] == SYSTEMS
     for system, path in zip(found["systems"], FILES, strict=True):
         assert list(system) == ["name", "source", "protocol", "coverage", "scores", "slices", "notes"]
-        assert (system["source"], system["protocol"], system["slices"]) == (path.name, "exact@1", [])
+        assert (system["source"], system["protocol"], system["slices"]) == (path.name, "exact@2", [])
         assert system["coverage"] == {
             "ref_dialogues": 12,
             "scored_dialogues": 12,
@@ -89,7 +89,10 @@ def test_score_as_json_is_what_python_gives() -> None:
 
 def test_an_undefined_value_is_null_with_the_reason() -> None:
     both = b'{"d": {"0": {"gt": {}, "pr": {}}}}'
-    scores = {score["metric"]: score for score in score_json("-", stdin=both)["systems"][0]["scores"]}
+    ran = run("score", "-", "--as", "json", stdin=both)
+    (system,) = strict(ran.out)["systems"]
+    assert "the reference and the predictions have no slot at any turn" in system["notes"][0]
+    scores = {score["metric"]: score for score in system["scores"]}
     for metric in ("AGA", "SlotF1"):
         assert scores[metric]["value"] is None
         assert scores[metric]["why"]
@@ -99,7 +102,7 @@ def test_an_undefined_value_is_null_with_the_reason() -> None:
     text = done(run("score", "-", stdin=both))
     assert "AGA" in text.split("undefined: ")[0]
     assert scores["AGA"]["why"] in text
-    rows = list(csv.DictReader(io.StringIO(done(run("score", "-", "--as", "csv", stdin=both)))))
+    rows = list(csv.DictReader(io.StringIO(run("score", "-", "--as", "csv", stdin=both).out)))
     row = next(row for row in rows if row["metric"] == "AGA")
     assert (row["value"], row["why"]) == ("", scores["AGA"]["why"])
     assert "nan" not in text.casefold()
@@ -146,7 +149,7 @@ def test_score_as_text() -> None:
     assert lines[0].split() == ["system", "#turns", "#M1", "#M2", "JGA", "SA", "AGA", *DEFAULT[4:]]
     assert lines[4].split()[:5] == ["seq2seq", "76", "55", "63", "72.37"]
     assert any("12 of 12 dialogues, 76 of 76 turns, |S| = 30" in line for line in lines)
-    assert any("proto:exact@1|turns:76/76" in line for line in lines)
+    assert any("proto:exact@2|turns:76/76" in line for line in lines)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -239,7 +242,7 @@ def test_metrics_are_printed_in_the_order_asked_for() -> None:
 def test_settings_show_in_the_signature() -> None:
     flags = ["--set", "states.dontcare=drop", "--set", "scope.slots=50"]
     (system,) = score_json(SEQ2SEQ, "--ref", REF, *flags)["systems"]
-    assert system["protocol"] == "exact@1[scope.slots=50,states.dontcare=drop]"
+    assert system["protocol"] == "exact@2[scope.slots=50,states.dontcare=drop]"
     signature = system["scores"][0]["signature"]
     assert "|dc:drop|" in signature
     assert "|S:50|" in signature

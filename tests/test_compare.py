@@ -217,8 +217,8 @@ def refusals() -> dict[str, tuple[list[Result], str]]:
     fewer = dsteval.evaluate(REF, SYSTEMS["fair"], metrics=["JGA", "RSA"], name="b")
     return {
         "reference": ([good, elsewhere], r"b beside good: expected the same reference, \w{6} of 20 dialogues"),
-        "protocol": ([good, ruled], r"expected the same protocol, exact@1 \(\w+\), found normalised@1"),
-        "settings": ([good, changed], r"found exact@1\[states.dontcare=drop\]"),
+        "protocol": ([good, ruled], r"expected the same protocol, exact@2 \(\w+\), found normalised@2"),
+        "settings": ([good, changed], r"found exact@2\[states.dontcare=drop\]"),
         "slots": ([good, sized], r"expected the same \|S\|, 30, found 37. Set it for both with slots"),
         "metrics": ([good, fewer], r"expected the same metrics, found AGA, .*RSA, .* in one of them only"),
         "one": ([good], r"expected two systems or more, found 1"),

@@ -31,7 +31,7 @@ def explain_json(*arguments: str | Path) -> Any:
 
 def test_demo07_as_json() -> None:
     found = explain_json(SEQ2SEQ, "DEMO07", "--ref", REF)
-    assert (found["dialogue"], found["system"], found["protocol"]) == ("DEMO07", "seq2seq", "exact@1")
+    assert (found["dialogue"], found["system"], found["protocol"]) == ("DEMO07", "seq2seq", "exact@2")
     assert found["metric"] == "FGA(variant=official)@0.5"
     turns = found["turns"]
     outcomes = ["exact", "type 1", "type 2", "type 2", "type 1", "type 2", "exact", "exact"]
@@ -65,7 +65,7 @@ def test_demo07_as_json() -> None:
 
 def test_demo07_as_text() -> None:
     lines = explain(SEQ2SEQ, "DEMO07", "--ref", REF).splitlines()
-    assert lines[0].split()[:4] == ["DEMO07", "seq2seq", "exact@1", "3"]
+    assert lines[0].split()[:4] == ["DEMO07", "seq2seq", "exact@2", "3"]
     assert "55.24" in lines[0]
     bare = [line.lstrip(ARROWS) for line in lines]
     told = [line.partition("  ")[2] for line in bare if line.startswith("turn ")]

@@ -322,7 +322,7 @@ def test_what_cannot_stand_side_by_side() -> None:
     with pytest.raises(OptionError, match="found 'a' twice"):
         over_resamples([one, one])
     with pytest.raises(
-        AlignmentError, match=r"c beside a: expected the same protocol, exact@1 .*, found normalised"
+        AlignmentError, match=r"c beside a: expected the same protocol, exact@2 .*, found normalised"
     ):
         over_lambda([one, *scored(REF, {"c": LATE}, protocol="normalised")])
     with pytest.raises(AlignmentError, match="c beside a: expected the same reference"):

@@ -163,7 +163,7 @@ def broken(path: Path, change: Any) -> Path:
             lambda held: held["systems"][0].update(scores=3),
             "expected a result that score -o wrote, found Expected 'array'",
         ),
-        (lambda held: held["systems"][0].update(protocol="exact@2"), "as version"),
+        (lambda held: held["systems"][0].update(protocol="exact@1"), "as version"),
         (lambda held: held["systems"][0]["per_dialogue"].update(settings="0"), "Score the predictions again."),
         (
             lambda held: held["systems"][0]["per_dialogue"]["turns"].pop(),
@@ -185,7 +185,7 @@ def test_what_is_no_saved_result(tmp_path: Path, change: Any, said: str) -> None
     [
         (["--by", "domain"], "--by: expected predictions, found a saved result, of which only counts are left"),
         (["--changes"], "--changes"),
-        (["--protocol", "normalised"], "expected a result under protocol normalised, found one of exact@1"),
+        (["--protocol", "normalised"], "expected a result under protocol normalised, found one of exact@2"),
     ],
 )
 def test_options_that_need_the_predictions(tmp_path: Path, more: list[str], said: str) -> None:

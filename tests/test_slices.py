@@ -344,7 +344,7 @@ def test_lambdas_on_the_command_line(path: str) -> None:
     told = {one["key"]: [s["metric"] for s in one["scores"] if "FGA" in s["metric"]] for one in slices}
     assert told == {"train": ["FGA@0"], "hotel": ["FGA@inf"]}
     signature = next(s["signature"] for one in slices for s in one["scores"] if s["metric"] == "FGA@0")
-    assert signature.startswith("FGA(variant=official)@0|slice:domain=train:active|proto:exact@1|")
+    assert signature.startswith("FGA(variant=official)@0|slice:domain=train:active|proto:exact@2|")
     text = done("score", path, "--domain-lambda", "train=0").out
     assert "By domain" in text
     assert "FGA@0 " in text.replace("\n", " ")

@@ -159,7 +159,7 @@ def test_command_in_all_forms(tmp_path: Path) -> None:
     counted = {one["protocol"]: (one["gained"], one["lost"]) for one in document["protocols"]}
     assert len(heads) > 5 and any(lost for _, lost in counted.values())
     assert heads == {name: tuple(map(str, counted[name])) for name in heads}
-    assert "| exact@1" in run(*arguments, "--as", "md").out
+    assert "| exact@2" in run(*arguments, "--as", "md").out
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,13 @@
 """Which figures are looked up in a result, and how."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import dsteval
+
+Folder = Callable[[str], Path]
+"""Copies a folder of inputs to a place of the test's own, and goes there."""
 
 VARIANTS = ("official", "paper", "strict", "trippy")
 LAMBDAS = ("0.25", "0.5", "0.75", "1")

@@ -29,9 +29,10 @@ class Policy:
             if value not in get_args(taken):
                 raise OptionError(unknown(f"value of --{option}", value, list(get_args(taken))))
 
-    def signature(self) -> list[str]:
-        """The policy as it stands in a score's signature: what is not the default."""
-        return [f"{name}:{value}" for name, value in vars(self).items() if value != "error"]
+    def signature(self, coverage: Coverage, frames_missing: bool) -> list[str]:
+        """The policy as it stands in a score's signature: what is not the default, where it made a difference."""
+        met = {"missing": coverage.missing or coverage.lengths or frames_missing, "extra": coverage.extra}
+        return [f"{name}:{value}" for name, value in vars(self).items() if value != "error" and met[name]]
 
 
 @dataclass

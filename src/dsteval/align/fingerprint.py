@@ -17,7 +17,11 @@ class _Hashes(dict[Item, int]):
 
 
 class Fingerprint:
-    """A hash of a reference as written: the same for any order of dialogues, turns in a file, and slots."""
+    """A hash of a reference as written: the same for any order of dialogues, turns in a file, and slots.
+
+    Turn numbers are in it where they are not 0, 1, 2, ..., and whether a dialogue is a single instance: both move
+    FGA.
+    """
 
     _ROUND = (1 << 64) - 1
 
@@ -36,7 +40,11 @@ class Fingerprint:
                 state = sum(map(self._items.__getitem__, items))
                 before = items
             chain = (chain * 0x9E3779B97F4A7C15 + state + 1) & self._ROUND
-        self.total = (self.total + _hash64(f"{canonical_id(dialogue.id)} {chain}")) & self._ROUND
+        numbers = [turn.number for turn in dialogue.turns]
+        numbered = "" if numbers == list(range(len(numbers))) else f" {numbers}"
+        alone = " alone" if dialogue.alone else ""
+        key = f"{canonical_id(dialogue.id)} {chain}{numbered}{alone}"
+        self.total = (self.total + _hash64(key)) & self._ROUND
         self.dialogues += 1
 
     @classmethod

@@ -83,6 +83,11 @@ class Aligner:
             yield from self._missing(key, reference)
         self._check()
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all dialogues read."""
+        return [*self._ids["ref"], *self._ids["pred"]]
+
     def _missing(self, key: str, reference: Dialogue) -> Iterator[Dialogue]:
         """A reference dialogue without prediction, with empty states if the policy says so."""
         self.coverage.missing.append(reference.id)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dsteval.analysis.value_counts import Group, Occurrences, Texts, UnlikeValues, ValueExample, texts_of
 from dsteval.dialogue import Dialogue, Item
+from dsteval.values.oddities import oddity
 from dsteval.values.similarity import LEVELS, folded, key, level
 from dsteval.values.slots import canonical, domain_of
 
@@ -22,6 +23,8 @@ KINDS: dict[str, str] = {
     "lists-every-slot": _WRITTEN_NONE,
     "none-in-ref": _WRITTEN_NONE,
     "none-in-pred": _WRITTEN_NONE,
+    "odd-values": "exact takes each for a value: leave such slots out, or name the words in states.absent; add "
+    "--updates where '[DELETE]' takes a slot out of the state; cut special tokens off",
     "outside-ontology": "exact looks at no ontology, so that such a value is right where both sides have it; "
     "icdst and dst-prompting drop names, places and foods that it lacks",
     "not-in-ontology": "these values were not looked up",
@@ -79,10 +82,11 @@ def facts(dialogues: Iterable[Dialogue], ontology: Mapping[str, Collection[str]]
         pred.add(dialogue)
     sides = [side for side in (ref, pred) if side.states]
     if sides == [pred]:
-        pred.stand_alone()
+        pred.name = "states"
     unlike = UnlikeValues(ref, pred) if len(sides) == 2 else None
     known = {slot: frozenset(map(folded, values)) for slot, values in (ontology or {}).items()}
     noticed = [fact for side in sides for fact in _unset(side)]
+    noticed += [fact for side in sides for fact in _odd(side)]
     noticed += [fact for side in sides if known for fact in _outside(side, known)]
     noticed += [fact for side in sides for fact in _variants(side)]
     noticed += _between(unlike) if unlike else ()
@@ -143,6 +147,12 @@ def _lists_every_slot(written: Occurrences) -> bool:
     cells = sum(count * len(known[domain]) for domain, count in named.items())
     cells += written.states.count([]) * max(map(len, known.values()))
     return written.counts.total() >= _MOST * cells
+
+
+def _odd(written: Occurrences) -> Iterator[Fact]:
+    """Words for no value that no protocol of ours drops, marks of deletion, special tokens of language models."""
+    group = written.group(written.where(lambda slot, texts: any(map(oddity, texts))))
+    return _fact_of(written, group, "odd-values", "words for no value, '[DELETE]', or special tokens")
 
 
 def _outside(written: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fact]:

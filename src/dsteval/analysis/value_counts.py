@@ -6,15 +6,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import TypeAlias
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, whole_states, written_states
+from dsteval.values.oddities import has_mark
 from dsteval.values.similarity import folded
 from dsteval.values.slots import canonical
 
 _UNSET = frozenset({"", "none", "not mentioned"})
-_SIGNS = "|<>"  # between alternatives; in a prediction '<' and '>' are letters
+_SIGNS = re.compile(r"[|<>]")  # between alternatives
 
 Texts: TypeAlias = frozenset[str]
 """The texts of a value, alternatives apart; empty where the slot is not set."""
@@ -60,9 +61,10 @@ def texts_of(item: Item) -> tuple[str, ...]:
     return (item[1],) if isinstance(item[1], str) else item[1] or ()
 
 
-def _reading(signs: str, item: Item) -> tuple[str, Texts]:
-    """The slot of an item as written, and its texts; the signs stand between alternatives."""
-    parts = [part for text in texts_of(item) for part in re.split(f"[{signs}]", text)]
+@cache
+def _reading(item: Item) -> tuple[str, Texts]:
+    """The slot of an item as written, and its texts."""
+    parts = [part for text in texts_of(item) for part in ([text] if has_mark(text) else _SIGNS.split(text))]
     parts = parts if len(parts) == 1 else [part.strip() for part in parts]
     return canonical(item[0]), frozenset(part for part in parts if folded(part) not in _UNSET)
 
@@ -80,12 +82,7 @@ class Occurrences:
         self.states: list[Items] = []
         self.counts: Counter[Item] = Counter()
         self.first: dict[Item, int] = {}
-        self.read = cache(partial(_reading, _SIGNS if side == "ref" else "|"))
-
-    def stand_alone(self) -> None:
-        """Take it for the only side: nothing tells what its states are meant for, it may be a reference."""
-        self.name = "states"
-        self.read = cache(partial(_reading, _SIGNS))
+        self.read = _reading
 
     def add(self, dialogue: Dialogue) -> None:
         """Take in the states of a dialogue, if it has this side."""

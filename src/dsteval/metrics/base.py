@@ -126,8 +126,10 @@ class Metric:
         return self
 
     def resolve(self, defaults: Mapping[str, str]) -> Metric:
-        """The metric under a protocol: its own parameters where none was typed."""
-        return self(**{key: value for key, value in defaults.items() if key in self.parameters} | dict(self.given))
+        """The metric under a protocol: its own parameters where none was typed; typed ones unless defaults."""
+        own = {key: value for key, value in defaults.items() if key in self.parameters}
+        typed = {k: v for k, v in self.given if k in own or v != self.parameters[k].choices[0]}
+        return replace(self, given=())(**own | typed)
 
     def get(self, parameter: str) -> str:
         """A parameter's value: as given, or its default."""

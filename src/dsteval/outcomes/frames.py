@@ -76,6 +76,11 @@ class Framer:
             return "none"
         return schema_hash(self._schema)
 
+    @property
+    def filled(self) -> bool:
+        """Whether frames that were not predicted count as empty."""
+        return bool(self._missing)
+
     def see(self, prepared: Prepared) -> None:
         """Note which domains a dialogue has, where frames are those of all domains."""
         for side, states in zip(self._domains, prepared, strict=True):

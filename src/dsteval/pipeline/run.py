@@ -176,7 +176,7 @@ class Run:
         self, coverage: Coverage, reference: Fingerprint, n_slots: int, schema: str, inputs: Collection[str]
     ) -> tuple[str, ...]:
         """Every setting that can move a number, the version last; ``schema`` is its hash, where frames ask for
-        one, ``inputs`` are ``updates`` and ``forced`` where the files are so.
+        one, ``inputs`` are ``updates`` and ``forced`` where files are so, ``frames`` where some were filled in.
         """
         needs = self.protocol.needs
         return (
@@ -188,7 +188,7 @@ class Run:
             *([f"schema:{schema}"] if schema else []),
             *(["input:updates"] if "updates" in inputs else []),
             *(f"{name}:{hash}" for name, hash in self.tables.hashes.items() if name in needs),
-            *self.policy.signature(),
+            *self.policy.signature(coverage, "frames" in inputs),
             *self.intervals.signature(),
             *(["forced:ref-state"] if "forced" in inputs else []),
             f"v:{__version__}",

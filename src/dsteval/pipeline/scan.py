@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from dsteval.align.pairing import Aligner
-from dsteval.dialogue import Dialogue
+from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import OptionError, ProtocolError, unknown
 from dsteval.metrics import Metric
 from dsteval.outcomes.frames import FrameComparer, Framer
@@ -20,6 +20,7 @@ from dsteval.results.partition import Partition, count
 from dsteval.results.result import Score, SliceScores, scored, signed
 from dsteval.stats.intervals import Intervals
 from dsteval.values.matchers import MATCHERS
+from dsteval.values.slots import MULTIWOZ
 
 Side = Source | Iterable[Dialogue]
 
@@ -48,17 +49,18 @@ class Scan:
         protocol = run.protocol
         self._ref, self._pred = ref, pred
         self.updated = self.forced = False
-        self.preparer = Preparer(protocol, self.source, run.options.get("changes", False), run.tables)
+        services = run.schema or next(
+            (side.services for side in (*schema_from, ref, pred) if isinstance(side, Source) and side.services),
+            run.schema,
+        )
+        self.preparer = Preparer(protocol, self.source, run.options.get("changes", False), run.tables, services)
         # Of its own: what a reference that is not used holds is neither a fault nor a change.
-        unused = Preparer(protocol, given=run.tables)
+        unused = Preparer(protocol, given=run.tables, schema=services)
         ref_source = ref.name if isinstance(ref, Source) else "reference"
         self.aligner = Aligner(
             protocol.scope, unused.reference, self.source, ref_source, run.policy, protocol.leaves_out
         )
         self.matcher = MATCHERS[protocol.match.rule](run.tables)
-        services = run.schema or next(
-            (side.services for side in (*schema_from, ref, pred) if isinstance(side, Source) and side.services), {}
-        )
         self._schema = [self.preparer.slot(name) for slots in services.values() for name in slots]
         self.framer: Framer | None = None
         if run.by_frame:
@@ -96,6 +98,27 @@ class Scan:
             self.forced |= dialogue.forced
             yield dialogue, self.preparer.dialogue(dialogue)
         self.preparer.problems.check(self.aligner.coverage.scored_turns)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        """Raise OptionError where a setting of this run names a slot or a dialogue that is not in the data."""
+        protocol, coverage = self.run.protocol, self.aligner.coverage
+        changed = {text.partition("=")[0] for text in protocol.changed}
+        slots = self.preparer.slots() if "states.only" in changed else set()
+        left_out = set(map(canonical_id, coverage.left_out))
+        for setting, what, names, known in (
+            (
+                "states.only",
+                "slot",
+                map(self.preparer.slot, protocol.states.only),
+                {*slots, *self._schema, *MULTIWOZ},
+            ),
+            ("scope.leave_out", "dialogue", map(canonical_id, protocol.scope.leave_out), left_out),
+        ):
+            absent = sorted(set(names) - known) if setting in changed else []
+            if absent:
+                near = slots if what == "slot" else map(canonical_id, self.aligner.ids)
+                raise OptionError(unknown(f"{what} in {setting}", absent[0], sorted(near)))
 
     def compared(self) -> Iterator[tuple[Dialogue, Prepared]]:
         """The same, each compared by its states or by its right/wrong marks before it comes."""
@@ -144,7 +167,7 @@ class Scan:
             unavailable,
             self.aligner.coverage,
             self.aligner.fingerprint,
-            NoteCounts.of(outcomes, self.comparer, passed_over),
+            NoteCounts.of(outcomes, self.comparer, passed_over, self.preparer.dropped("ref")),
         )
 
     def notes(self, partition: Partition, n_slots: int) -> tuple[str, ...]:
@@ -152,14 +175,22 @@ class Scan:
         assert partition.note_counts is not None
         run = self.run
         sentences = notes(
-            partition.note_counts, partition.coverage, run.protocol, run.policy, run.given_slots, n_slots
+            partition.note_counts,
+            partition.coverage,
+            run.protocol,
+            run.policy,
+            run.given_slots,
+            n_slots,
+            self._schema,
         )
         return tuple(sentences)
 
     def signature(self, partition: Partition, n_slots: int) -> tuple[str, ...]:
         """The signature of a score without its metric, in pieces."""
-        inputs = {"updates": self.updated, "forced": self.forced}
-        schema = "" if self.framer is None else self.framer.hash
+        framer = self.framer
+        filled = framer is not None and framer.filled
+        inputs = {"updates": self.updated, "forced": self.forced, "frames": filled}
+        schema = "" if framer is None else framer.hash
         said = [name for name, holds in inputs.items() if holds]
         return self.run.signature(partition.coverage, partition.reference_hash, n_slots, schema, said)
 

@@ -1,6 +1,7 @@
 """What a protocol's ``[states]`` table does to one item: its slot, its texts, its alternatives."""
 
 import re
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from dsteval.dialogue import Item, Side
@@ -8,14 +9,20 @@ from dsteval.errors import ProtocolError
 from dsteval.protocols.model import Protocol
 from dsteval.values.matchers import PreparedValue
 from dsteval.values.normalise import DONTCARE, NORMALISERS
-from dsteval.values.slots import SPELLINGS
+from dsteval.values.oddities import has_mark
+from dsteval.values.slots import MULTIWOZ, MULTIWOZ_DOMAINS, SPELLINGS, domain_of
 from dsteval.values.user_tables import UserTables
 
 
 class ItemRules:
-    """The rules of one side. Raises ProtocolError where a table that they need is not given."""
+    """The rules of one side. Raises ProtocolError where a table that they need is not given.
 
-    def __init__(self, protocol: Protocol, side: Side, given: UserTables) -> None:
+    ``possible`` are the values that a schema lists for each slot, as it spells them.
+    """
+
+    def __init__(
+        self, protocol: Protocol, side: Side, given: UserTables, possible: Mapping[str, Iterable[str]]
+    ) -> None:
         states = protocol.states
         self.protocol = protocol.name
         self._setting = "states.alternatives"
@@ -30,8 +37,6 @@ class ItemRules:
         )
         if side == "pred":
             own, absent = states.normalise_pred, states.absent_pred
-            # In a prediction '<' and '>' are letters like others: no tracker writes alternatives with them.
-            signs = signs.replace("<", "").replace(">", "")
             if states.alternatives_pred != "same":
                 self.alternatives, self._setting = states.alternatives_pred, "states.alternatives_pred"
         self._dontcare = frozenset(states.dontcare_words) or DONTCARE
@@ -39,13 +44,21 @@ class ItemRules:
         self._only = frozenset(map(self._slot, states.only))
         self._normalisers = [(name, NORMALISERS[name](given)) for name in (*states.normalise, *own)]
         self._absent = frozenset((*states.absent, *absent))
+        self._keeps_listed = states.listed == "kept"
+        self._listed: set[tuple[str, str]] = set()
+        if self._keeps_listed:
+            # MultiWOZ's own ontology lists its words for "not set".
+            own_values = {slot: values for slot, values in given.listed.items() if slot not in MULTIWOZ}
+            for slot, values in chain(possible.items(), own_values.items()):
+                name = self._slot(slot)
+                self._listed.update((name, self._normalised(name, value)) for value in values)
         self._splits = re.compile(f"[{re.escape(signs)}]") if signs else None
         self._late = states.split == "after"
 
     def pair(self, item: Item) -> tuple[str, PreparedValue] | None:
         """The item as it is compared, or None where it counts as absent."""
         slot, value = self._slot(item[0]), item[1]
-        if value is None or (self._only and slot not in self._only):
+        if value is None or self._skips(slot):
             return None
         parts = self._parts(item)
         if self.alternatives == "list":
@@ -61,13 +74,23 @@ class ItemRules:
             return None
         return slot, next(iter(kept)) if len(kept) == 1 else frozenset(kept)
 
+    def is_doubtful(self, item: Item) -> bool:
+        """Whether an item that counts as absent may have a value all the same: "none", outside MultiWOZ."""
+        slot, value = self._slot(item[0]), item[1]
+        if not self._keeps_listed or self._skips(slot) or domain_of(slot) in MULTIWOZ_DOMAINS:
+            return False
+        return "none" in map(str.casefold, (value,) if isinstance(value, str) else value or ())
+
+    def _skips(self, slot: str) -> bool:
+        return bool(self._only) and slot not in self._only
+
     def trace(self, item: Item) -> list[str]:
         """The rules that make the item other than it is written, by the names of their settings."""
         slot, value = self._slot(item[0]), item[1]
         found = [f"states.slots={self.slots}"] if slot != item[0] else []
         if value is None:
             return [*found, "null"]
-        if self._only and slot not in self._only:
+        if self._skips(slot):
             return [*found, "states.only"]
         parts = self._parts(item)
         written = [value] if isinstance(value, str) else list(value)
@@ -94,7 +117,8 @@ class ItemRules:
         return list(texts)
 
     def _split(self, text: str) -> list[str]:
-        return self._splits.split(text) if self._splits else [text]
+        # The special tokens of language models hold the signs between alternatives.
+        return self._splits.split(text) if self._splits and not has_mark(text) else [text]
 
     def _alternatives(self, text: str) -> list[str]:
         """The parts of a text that was normalised as one."""
@@ -108,10 +132,10 @@ class ItemRules:
 
     def _text(self, slot: str, text: str) -> tuple[str | None, str]:
         """One text as it is compared, or None where it counts as absent, and the rule that decided."""
-        if text in self._absent:
+        if text in self._absent and not self._listed:
             return None, "absent"
-        text = self._normalised(slot, text)
-        if text in self._absent:
+        written, text = text, self._normalised(slot, text)
+        if (written in self._absent or text in self._absent) and (slot, text) not in self._listed:
             return None, "absent"
         if self.dontcare != "literal" and text in self._dontcare:
             return (None if self.drops else "dontcare"), "dontcare"

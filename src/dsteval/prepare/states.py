@@ -4,7 +4,8 @@ A prepared state maps each slot to its value: a text, or the frozenset of accept
 that are absent under the protocol are gone. Each distinct (slot, value) is prepared once.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, Value, whole_states, written_states
@@ -12,6 +13,7 @@ from dsteval.errors import Problems, ProtocolError
 from dsteval.prepare.item_rules import ItemRules
 from dsteval.protocols.model import Protocol
 from dsteval.protocols.steps import STEPS, Sides
+from dsteval.readers.source import Schema
 from dsteval.values.matchers import PreparedValue, texts
 from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import SPELLINGS, domain_of
@@ -35,14 +37,22 @@ class Prepared(NamedTuple):
 
 
 class _Pairs(dict[Item, tuple[str, PreparedValue] | None]):
-    """Items as written -> (slot, value) as compared, or None where the slot counts as absent."""
+    """Items as written -> (slot, value) as compared, or None where the slot counts as absent.
 
-    def __init__(self, make: Callable[[Item], tuple[str, PreparedValue] | None]) -> None:
+    Items that are dropped though they may have a value are not kept but counted, each time they are asked for.
+    """
+
+    def __init__(self, rules: ItemRules) -> None:
         super().__init__()
-        self.make = make
+        self.rules = rules
+        self.dropped: Counter[Item] = Counter()
 
     def __missing__(self, item: Item) -> tuple[str, PreparedValue] | None:
-        pair = self[item] = self.make(item)
+        pair = self.rules.pair(item)
+        if pair is None and (item in self.dropped or self.rules.is_doubtful(item)):
+            self.dropped[item] += 1
+        else:
+            self[item] = pair
         return pair
 
 
@@ -68,12 +78,18 @@ class Preparer:
     """Prepares dialogues under one protocol.
 
     ``given`` holds the tables that the protocol needs. Raises ProtocolError for one that is not there, and for
-    what the protocol cannot read. Slots that one state holds twice with different values are collected in
-    ``problems``, to be checked at the end. With ``record`` every item is counted, for ``changes``.
+    what the protocol cannot read. ``schema`` tells which values slots can have. Slots that one state holds twice
+    with different values are collected in ``problems``, to be checked at the end. With ``record`` every item is
+    counted, for ``changes``.
     """
 
     def __init__(
-        self, protocol: Protocol, source: str = "", record: bool = False, given: UserTables | None = None
+        self,
+        protocol: Protocol,
+        source: str = "",
+        record: bool = False,
+        given: UserTables | None = None,
+        schema: Schema | None = None,
     ) -> None:
         self.protocol = protocol
         self.given = given or UserTables(protocol.name)
@@ -82,8 +98,11 @@ class Preparer:
         self._by_steps: dict[tuple[Side, str, str, str | None], tuple[int, str, int]] = {}
         self.slot = SPELLINGS[protocol.states.slots]
         self._steps = protocol.prepare.steps
-        self.rules: dict[Side, ItemRules] = {side: ItemRules(protocol, side, self.given) for side in SIDES}
-        self._pairs: dict[Side, _Pairs] = {side: _Pairs(rules.pair) for side, rules in self.rules.items()}
+        possible = {} if schema is None else schema.possible
+        self.rules: dict[Side, ItemRules] = {
+            side: ItemRules(protocol, side, self.given, possible) for side in SIDES
+        }
+        self._pairs: dict[Side, _Pairs] = {side: _Pairs(rules) for side, rules in self.rules.items()}
 
     def dialogue(self, dialogue: Dialogue) -> Prepared:
         """The states of both sides; a side that is missing has none."""
@@ -159,7 +178,7 @@ class Preparer:
             changes, known = side in dialogue.updates, self._pairs[side]
 
             def unknown(item: Item) -> bool:
-                return item not in known and not (changes and is_deletion(item[1]))
+                return item not in known and item not in known.dropped and not (changes and is_deletion(item[1]))
 
             pairs = zip(dialogue.turns, written, strict=True)
             # Items are prepared in order, and the one that is refused is the first that is not known.
@@ -174,6 +193,15 @@ class Preparer:
     def pair(self, side: Side, item: Item) -> tuple[str, PreparedValue] | None:
         """One item as it is compared, None where it counts as absent; prepared once."""
         return self._pairs[side][item]
+
+    def dropped(self, side: Side) -> Counter[Item]:
+        """Items that were taken for slots that are not set though they may have a value, and how often."""
+        return self._pairs[side].dropped
+
+    def slots(self) -> set[str]:
+        """The slots that stand on either side as written, in the protocol's spelling."""
+        items = (item for pairs in self._pairs.values() for item in (*pairs, *pairs.dropped))
+        return {self.slot(slot) for slot, _ in items}
 
     def distinct(self, side: Side) -> tuple[int, int]:
         """How many slots, and how many slots with a value, were prepared on one side; absent ones left out."""
@@ -221,12 +249,13 @@ class Preparer:
         return sorted(changes, key=lambda change: (change.side != "ref", -change.turns, change.slot, change.value))
 
     def _states(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
-        get = self._pairs[side].__getitem__
+        get, dropped = self._pairs[side].__getitem__, self._pairs[side].dropped
         states: list[State] = []
         before: Items | None = None
         for turn, items in zip(dialogue.turns, written, strict=True):
             if items is before:
                 states.append(states[-1])
+                dropped.update(item for item in items if item in dropped) if dropped else None
                 continue
             before = items
             pairs = list(filter(None, map(get, items)))

@@ -41,10 +41,11 @@ class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ``normalise_pred`` on one side. ``absent``: values that mean that a slot is not set, dropped on both sides,
     ``absent_ref`` and ``absent_pred`` on one. ``dontcare``: ``keep`` it as one value whatever its spelling,
     ``drop`` it, ``drop-ref`` or ``drop-pred`` on one side only, or ``literal`` for no rule about it;
-    ``dontcare_words`` are its spellings, all that are known if there are none.
+    ``dontcare_words`` are its spellings, all that are known if there are none. ``listed``: absent words that the
+    schema, or the ontology, lists among a slot's values are ``dropped`` too, or ``kept``.
     ``alternatives``: ``any`` accepted value counts, the ``first`` only, texts are compared ``literal``, or a
     slot holds a ``list``; ``alternatives_pred`` the same of predictions; ``separators`` are the signs between
-    alternatives in one text ('<' and '>' in the reference only), which is split ``before`` its parts are
+    alternatives in one text, which is split ``before`` its parts are
     normalised, or ``after`` the whole was; ``lacking``: a slot of the reference that a prediction lacks is
     ``wrong``, or the ``empty`` text, right where that is an accepted value. ``only``: the slots that are looked
     at, all if there are none. ``visible``: which predicted slots are looked at: ``all``, those of ``domains``
@@ -61,6 +62,7 @@ class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     absent_ref: tuple[str, ...] = ()
     absent_pred: tuple[str, ...] = ()
     alternatives_pred: Literal["same", "any", "first", "literal", "list"] = "same"
+    listed: Literal["dropped", "kept"] = "dropped"
     dontcare_words: tuple[str, ...] = ()
     separators: str = "|<>"
     split: Literal["before", "after"] = "before"
@@ -209,11 +211,18 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         """
         tables = msgspec.to_builtins(self)
         changed = dict(text.split("=", 1) for text in self.changed)
+        bundled = not self.origin and self.name in PROTOCOLS.bundled
+        original = msgspec.to_builtins(load(self.name) if bundled else self)
         for text in settings:
             key, value = _setting(text)
             table, field = key.split(".")
-            tables[table][field] = value
-            changed[key] = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+            default = original[table].get(field, _DEFAULTS[key])
+            same = value == default or (key in _SETS and sorted(map(str, value)) == sorted(map(str, default)))
+            tables[table][field] = default if same else value
+            if same and (bundled or key not in changed):
+                changed.pop(key, None)
+            elif key != "scope.leave_out_why":  # moves no number
+                changed[key] = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         tables["changed"] = [f"{key}={value}" for key, value in sorted(changed.items())]
         try:
             return msgspec.convert(tables, Protocol, strict=True)
@@ -222,7 +231,16 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             raise OptionError(where=given, found=_plain(error)) from None
 
 
+_SETS = {"states.absent", "states.absent_ref", "states.absent_pred", "states.only", "states.dontcare_words"}
+_SETS |= {"scope.leave_out", "states.separators"}
+"""Settings whose order says nothing."""
+
 _TABLES: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "prepare": Prepare, "scope": Scope}
+_DEFAULTS: dict[str, Any] = {
+    f"{table}.{field.name}": field.default
+    for table, struct in _TABLES.items()
+    for field in msgspec.structs.fields(struct)
+}
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -22,8 +22,17 @@ from dsteval.errors import ReadError, first_few, require
 from dsteval.readers.file_sets import Gathered, gather, selected
 from dsteval.readers.json_pairs import JsonChunk, decode, decode_pairs, explain_failure, plain
 
-Schema: TypeAlias = "dict[str, dict[str, bool | None]]"
-"""Service -> its slots, as 'service-slot' -> whether they are categorical; None where the schema does not say."""
+
+class Schema(dict[str, dict[str, bool | None]]):
+    """Service -> its slots, as 'service-slot' -> whether they are categorical; None where the schema does not say.
+
+    ``possible`` are the values that it lists for a slot.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.possible: dict[str, list[str]] = {}
+
 
 SchemaFile: TypeAlias = "str | PathLike[str] | Sequence[Any] | None"
 """A path to a schema.json, or its content."""
@@ -119,7 +128,7 @@ class Source:
     @cached_property
     def services(self) -> Schema:
         """What a schema.json beside the data lists; empty without one."""
-        return schema_of(self._schema, "schema.json") if self._schema.strip() else {}
+        return schema_of(self._schema, "schema.json") if self._schema.strip() else Schema()
 
     @property
     def schema(self) -> list[str]:
@@ -263,25 +272,28 @@ class Source:
 def schema_of(value: bytes | SchemaFile, name: str = "") -> Schema:
     """A schema.json: its bytes, its path or its content. Raises ReadError for what is none."""
     if value is None:
-        return {}
+        return Schema()
     if isinstance(value, str | PathLike):
         source = Source.open(str(value))
         value, name = source.data, source.name
     services: Any = decode(value, name).value if isinstance(value, bytes) else value
-    schema: Schema = {}
+    schema = Schema()
     try:
         for service in services:
             slots = service.get("slots", [])  # MultiWOZ 2.2 has services without
             flags = schema.setdefault(service["service_name"], {})
             for slot in slots:
                 flag = slot.get("is_categorical")
-                flags[slot_of(service["service_name"], slot["name"])] = flag if isinstance(flag, bool) else None
+                name = slot_of(service["service_name"], slot["name"])
+                flags[name] = flag if isinstance(flag, bool) else None
+                values = slot.get("possible_values")
+                schema.possible[name] = [text for text in values or () if isinstance(text, str)]
     except (TypeError, KeyError, AttributeError):
         expected = "a schema: a list of services with service_name and slots, each with a name"
         raise ReadError(where=name, expected=expected, found="another shape") from None
     return schema
 
 
-def schema_hash(schema: Schema) -> str:
+def schema_hash(schema: Mapping[str, Mapping[str, bool | None]]) -> str:
     """Six hexadecimal digits over a schema."""
     return hashlib.sha256(msgspec.json.encode(schema, order="sorted")).hexdigest()[:6]

@@ -7,18 +7,22 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from dsteval.align.coverage import Coverage, Policy
-from dsteval.dialogue import canonical_id
+from dsteval.dialogue import Item, Value, canonical_id
 from dsteval.errors import first_few
-from dsteval.outcomes.table import Outcomes
+from dsteval.outcomes.table import Array, Outcomes
 from dsteval.outcomes.turns import Comparer
 from dsteval.prepare.states import value_text
 from dsteval.protocols.model import Protocol
-from dsteval.values.slots import MULTIWOZ
+from dsteval.values.matchers import PreparedValue, texts
+from dsteval.values.oddities import oddity, visible
+from dsteval.values.slots import MULTIWOZ, SPELLINGS
 
 _ALMOST_ALL = 0.8
+_MOST = 0.5
 _ENOUGH = 4
 _SAME_FILE = 100  # units, all of them exact
 
@@ -46,17 +50,27 @@ class NoteCounts:
     ``numbers`` counts units: all (``units``), those of files with values (``valued``), those that are ``exact``,
     those after a predicted state (``followed``) and of these those where all of it is gone (``lost``); and slots
     over all units: ``right``, in ``ref``, in ``pred``, and wrong ones whose reference value says that they are not
-    set (``unset``). ``passed_over`` are names by what was done with them (``Framer.passed_over``).
+    set (``unset``); units with a reference state (``filled``) and those of them without a predicted one
+    (``hollow``); wrong predicted values that are odd by their kind (``oddity``), or look like the reference's
+    (``unicode``); values of the reference that were dropped though they may be values (``dropped``). ``examples``
+    has the first of each of these. ``passed_over`` are names by what was done with them (``Framer.passed_over``).
     """
 
     numbers: Counter[str]
     slots: Mapping[str, SeenSlot]
     mismatch: tuple[Mismatch, ...]
     passed_over: Mapping[str, tuple[str, ...]]
+    examples: Mapping[str, str]
 
     @classmethod
-    def of(cls, outcomes: Outcomes, comparer: Comparer, passed_over: Mapping[str, tuple[str, ...]]) -> NoteCounts:
-        """The counts of one table and of the comparer that filled it."""
+    def of(
+        cls,
+        outcomes: Outcomes,
+        comparer: Comparer,
+        passed_over: Mapping[str, tuple[str, ...]],
+        dropped: Mapping[Item, int],
+    ) -> NoteCounts:
+        """The counts of one table, of the comparer that filled it, and of what was ``dropped`` before."""
         before = np.roll(outcomes.pred, 1)
         # Pairs of the turn before that did not stay; in a file of updates nearly none ever does.
         lost = before - (outcomes.pred - outcomes.new_pred)
@@ -73,11 +87,19 @@ class NoteCounts:
             "ref": outcomes.ref,
             "pred": outcomes.pred,
             "unset": np.isin(outcomes.wrong_ref, unset),
+            "filled": outcomes.ref > 0,
+            "hollow": (outcomes.ref > 0) & (outcomes.pred == 0),
         }
         numbers = Counter({name: int(column.sum(dtype=np.int64)) for name, column in columns.items()})
+        numbers["dropped"] = sum(dropped.values())
+        dropped_first = next(iter(dropped), ("", ""))
+        examples = {"dropped": f"{dropped_first[0]} {_written(dropped_first[1])!r}"}
+        for kind, count, example in _odd(outcomes):
+            numbers[kind] += count
+            examples.setdefault(kind, example)
         (ref, pred), first = comparer.seen.values(), comparer.first_seen
         slots = {slot: SeenSlot(first.get(slot), slot in ref, slot in pred) for slot in outcomes.slots}
-        return cls(numbers, slots, tuple(_mismatches(outcomes)), passed_over)
+        return cls(numbers, slots, tuple(_mismatches(outcomes)), passed_over, examples)
 
     def __add__(self, other: NoteCounts) -> NoteCounts:
         slots = dict(self.slots)
@@ -90,7 +112,37 @@ class NoteCounts:
             slots,
             (self.mismatch + other.mismatch)[:1],
             {what: self.passed_over.get(what, ()) + other.passed_over.get(what, ()) for what in names},
+            {**other.examples, **self.examples},
         )
+
+
+def _written(value: Value) -> str:
+    """A value as written, alternatives with a bar between them."""
+    return value if isinstance(value, str) else "|".join(value or ())
+
+
+def _odd(outcomes: Outcomes) -> Iterator[tuple[str, int, str]]:
+    """Kinds of odd wrong values, how many there are, and one of them with its slot."""
+
+    def slot_of(hit: Array) -> str:
+        return outcomes.slots[int(outcomes.wrong_rows[np.flatnonzero(hit)[0], 1])]
+
+    for number, value in enumerate(outcomes.values):
+        kinds = filter(None, map(oddity, texts(value)))
+        if (kind := next(kinds, None)) and (hit := outcomes.wrong_pred == number).any():
+            yield kind, int(hit.sum()), f"{slot_of(hit)} {value_text(value)!r}"
+    plain: Array = np.array([all(map(str.isascii, texts(value))) for value in outcomes.values] + [True] * 2)
+    # ABSENT and UNKNOWN are -1 and -2: they pick the two entries at the end.
+    both = (outcomes.wrong_ref >= 0) & (outcomes.wrong_pred >= 0)
+    rows = outcomes.wrong_rows[both & ~(plain[outcomes.wrong_ref] & plain[outcomes.wrong_pred])]
+    for (slot, ref, pred), count in Counter(map(tuple, rows[:, 1:].tolist())).items():
+        if _look(outcomes.values[ref]) & _look(outcomes.values[pred]):
+            values = " and ".join(ascii(value_text(outcomes.values[one])) for one in (ref, pred))
+            yield "unicode", count, f"{outcomes.slots[slot]} {values}"
+
+
+def _look(value: PreparedValue) -> set[str]:
+    return set(map(visible, texts(value)))
 
 
 def _mismatches(outcomes: Outcomes) -> Iterator[Mismatch]:
@@ -107,8 +159,12 @@ def notes(
     policy: Policy,
     given_slots: Collection[str] | None,
     n_slots: int,
+    schema: Collection[str] = (),
 ) -> Iterator[str]:
-    """The sentences that stand below the numbers; ``given_slots`` is the list given as S, if one was."""
+    """The sentences that stand below the numbers.
+
+    ``given_slots`` is the list given as S, if one was, ``schema`` the slots of the data's schema.
+    """
     yield from _coverage(coverage, protocol, policy)
     if protocol.scope.unit == "frame":
         yield f"{_many(counts.numbers['units'], 'frame')}, scored one by one"
@@ -116,7 +172,7 @@ def notes(
             kind, _, done = what.partition(": ")
             if names:
                 yield f"{_many(len(names), kind)} {done} ({first_few(names)})"
-    yield from _slots(counts, protocol, given_slots, n_slots)
+    yield from _slots(counts, protocol, given_slots, n_slots, schema)
     if counts.numbers["valued"]:
         yield from _hints(counts, protocol)
 
@@ -145,30 +201,44 @@ def _coverage(coverage: Coverage, protocol: Protocol, policy: Policy) -> Iterato
         )
 
 
+def _counted(number: int, what: str) -> str:
+    """A number before words in the plural, which become singular after 1."""
+    if number == 1:
+        for plural, singular in (("s are", " is"), ("s hold ", " holds "), ("and count ", "and counts ")):
+            what = what.replace(plural, singular, 1)
+    return f"{number} {what}"
+
+
 def _many(number: int, what: str) -> str:
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def _slots(
-    counts: NoteCounts, protocol: Protocol, given_slots: Collection[str] | None, n_slots: int
+    counts: NoteCounts,
+    protocol: Protocol,
+    given_slots: Collection[str] | None,
+    n_slots: int,
+    schema: Collection[str],
 ) -> Iterator[str]:
     """Slots that are not in S, or, without a list, predicted slots that nothing explains."""
     if given_slots is not None:
         unexpected = [slot for slot in counts.slots if slot not in given_slots]
         what = "slots are not in the list given with --slots"
-    elif protocol.scope.slots == "auto":
-        in_ref = {slot for slot, seen in counts.slots.items() if seen.in_ref}
-        unexpected = [slot for slot in counts.slots if slot not in in_ref and slot not in MULTIWOZ]
-        unexpected = unexpected if in_ref and in_ref <= MULTIWOZ else []
-        what = "predicted slots are none of MultiWOZ's 30 and never in the reference"
-        what += f", so |S| = {n_slots}" if n_slots == len(counts.slots) else ""
+    elif in_ref := {slot for slot, seen in counts.slots.items() if seen.in_ref}:
+        # Which slots there are beside those that the reference happens to have.
+        known = schema or ({*map(SPELLINGS[protocol.states.slots], MULTIWOZ)} if in_ref & MULTIWOZ else ())
+        unexpected = [slot for slot in counts.slots if slot not in in_ref and slot not in known]
+        what = "predicted slots are never in the reference"
+        counted = protocol.scope.slots == "auto" and n_slots == len(counts.slots)
+        what += f", and count in |S| = {n_slots}" if counted else ""
     else:
         return
-    if unexpected:
+    shared = any(seen.in_ref and seen.in_pred for seen in counts.slots.values())
+    if unexpected and (shared or given_slots is not None):  # else no name of the two sides is the same
         names = ", ".join(map(repr, unexpected[:8])) + (", ..." if len(unexpected) > 8 else "")
         first = counts.slots[unexpected[0]].first
         place = f" (first: dialogue {first[0]!r}, turn {first[1]})" if first else ""
-        yield f"{len(unexpected)} {what}: {names}{place}"
+        yield f"{_counted(len(unexpected), what)}: {names}{place}"
 
 
 def _hints(counts: NoteCounts, protocol: Protocol) -> Iterator[str]:
@@ -185,10 +255,48 @@ def _hints(counts: NoteCounts, protocol: Protocol) -> Iterator[str]:
             f"{unset} wrong slots are '' or 'not mentioned' in the reference, which this protocol takes "
             'for values: --set \'states.absent_ref=["", "not mentioned"]\' takes them for slots that are not set'
         )
+    yield from _odd_values(counts, protocol)
+    sides = [name for side, name in (("ref", "reference"), ("pred", "predictions")) if not numbers[side]]
+    if "reference" in sides:
+        verb = "has" if sides == ["reference"] else "and the predictions have"
+        yield f"the reference {verb} no slot at any {protocol.scope.unit}: was it read as it should be?"
+    elif not sides and numbers["hollow"] >= max(_ENOUGH, _MOST * numbers["filled"]):
+        yield (
+            f"{numbers['hollow']} of {numbers['filled']} predicted states are empty where the reference's is not: "
+            "were they read as they should be?"
+        )
     if not numbers["right"] and numbers["ref"]:
         yield from (f"no slot is right: {cause}" for cause in _nothing_right(counts))
-    elif numbers["exact"] == numbers["units"] >= _SAME_FILE:
+    elif numbers["exact"] == numbers["units"] >= _SAME_FILE and numbers["ref"]:
         yield f"every {protocol.scope.unit} is right: are reference and predictions the same file?"
+
+
+def _odd_values(counts: NoteCounts, protocol: Protocol) -> Iterator[str]:
+    """What is odd about single values, with an example of each."""
+    absent = msgspec.json.encode([*protocol.states.absent, "null"]).decode()
+    kept = msgspec.json.encode([word for word in protocol.states.absent if not word]).decode()
+    likely = counts.numbers["dropped"] < counts.numbers["ref"]  # else the file lists every slot, set or not
+    for kind, what, advice in (
+        (
+            "null",
+            "predicted values are words for no value",
+            f"leave such slots out, or name the words: --set 'states.absent={absent}'",
+        ),
+        ("deletion", "predicted values are '[DELETE]'", "if the file holds what each turn changed, add --updates"),
+        ("mark", "predicted values hold special tokens", "cut these off before scoring"),
+        (
+            "unicode",
+            "predicted values are wrong but look right",
+            "they differ from the reference's by invisible characters or by their Unicode form",
+        ),
+        (
+            "dropped",
+            "values of the reference are taken for slots that are not set",
+            f"if they are values, give the schema with --schema, or --set 'states.absent={kept}'",
+        ),
+    ):
+        if (number := counts.numbers[kind]) and (kind != "dropped" or likely):
+            yield f"{_counted(number, what)} (first: {counts.examples[kind]}): {advice}"
 
 
 def _nothing_right(counts: NoteCounts) -> Iterator[str]:

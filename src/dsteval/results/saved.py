@@ -198,9 +198,39 @@ def merge(results: Sequence[Result], name: str | None = None) -> Result:
     turns = f"{coverage.scored_turns}/{coverage.ref_turns}"
     source = ", ".join(dict.fromkeys(part.source for part in results))
     head = (name or first.name, source, first.protocol, first.protocol_hash)
-    signature = signed(first.signature, turns=turns, ref=partition.reference_hash)
+    signature = signed(_joint_signature(results), turns=turns, ref=partition.reference_hash)
     notes = tuple(_notes(results))
     return Result(*head, partition, first.metrics, first.n_slots, signature, first.intervals, notes)
+
+
+_OF_SOME = ("input", "missing", "extra", "forced")
+"""Pieces of a signature that the whole has where one of its parts has them."""
+
+
+def _joint_signature(parts: Sequence[Result]) -> tuple[str, ...]:
+    """The first part's signature with what holds for some parts only; AlignmentError where the parts disagree."""
+    *settings, version = parts[0].signature
+    more: dict[str, str] = {}
+    ours = _pieces(parts[0])
+    for part in parts:
+        theirs = _pieces(part)
+        for name in [*ours, *theirs]:
+            known = ours.get(name) or more.get(name)
+            if name in _OF_SOME and known is None:
+                more[name] = theirs[name]
+            elif (name in theirs and theirs[name] != known) or (name not in theirs and name not in _OF_SOME):
+                raise AlignmentError(
+                    where=f"{part.source} beside {parts[0].source}",
+                    expected=f"the same settings, {known or 'none'} of {name}",
+                    found=theirs.get(name, "none"),
+                )
+    return (*settings, *more.values(), version)
+
+
+def _pieces(part: Result) -> dict[str, str]:
+    """What a part was scored with; turns and labels are its own, and intervals are made anew."""
+    pieces = {piece.partition(":")[0]: piece for piece in part.signature}
+    return {name: piece for name, piece in pieces.items() if name not in ("turns", "ref", "ci", "seed", "level")}
 
 
 def _notes(parts: Sequence[Result]) -> Iterator[str]:

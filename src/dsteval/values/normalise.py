@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -37,6 +38,11 @@ def casefold(slot: str, value: str) -> str:
 def whitespace(slot: str, value: str) -> str:
     """Runs of white space are one blank, none at the ends."""
     return " ".join(value.split())
+
+
+def nfc(slot: str, value: str) -> str:
+    """Letters that Unicode takes for equal are one: an accent may be part of its letter, or follow it (NFC)."""
+    return value if value.isascii() else unicodedata.normalize("NFC", value)
 
 
 def spelling(slot: str, value: str) -> str:
@@ -100,6 +106,7 @@ def _typo_fix(version: str) -> Callable[[UserTables], Rewrite]:
 
 NORMALISERS: dict[str, Callable[[UserTables], Rewrite]] = {
     "casefold": lambda given: casefold,
+    "nfc": lambda given: nfc,
     "whitespace": lambda given: whitespace,
     "spelling": lambda given: spelling,
     "times": lambda given: times,

@@ -3,7 +3,8 @@
 import re
 from functools import cache, partial
 
-from dsteval.values.normalise import DONTCARE, spelling, times
+from dsteval.values.normalise import DONTCARE, nfc, spelling, times
+from dsteval.values.oddities import visible
 
 LEVELS = ("by case or white space", "by spelling or form of time", "by punctuation, blanks or a leading 'the'")
 """What two texts that may be one value differ by: what exact evens out, what normalised does, and the rest."""
@@ -11,12 +12,12 @@ LEVELS = ("by case or white space", "by spelling or form of time", "by punctuati
 
 @cache
 def folded(text: str) -> str:
-    """The text as exact compares it: case and white space evened out, one spelling of dontcare.
+    """The text as exact compares it: case, Unicode form and white space evened out, one spelling of dontcare.
 
     >>> folded(" Don't  Care"), folded("Two  Rooms")
     ('dontcare', 'two rooms')
     """
-    text = " ".join(text.casefold().split())
+    text = " ".join(nfc("", text.casefold()).split())
     return "dontcare" if text in DONTCARE else text
 
 
@@ -42,7 +43,7 @@ def key(slot: str, text: str) -> str:
     ('4.5', '17.15')
     """
     joined = ""
-    for word in re.findall(r"[^\W_]+", evened(slot, text).removeprefix("the ")):
+    for word in re.findall(r"[^\W_]+", evened(slot, visible(text)).removeprefix("the ")):
         joined += f".{word}" if joined[-1:].isdigit() and word[0].isdigit() else word
     return joined
 

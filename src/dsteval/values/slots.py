@@ -1,6 +1,7 @@
 """Slot names: the spellings that mean one slot, and MultiWOZ's list of thirty."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import cache
 
@@ -11,6 +12,9 @@ _NAMES = table("multiwoz")
 MULTIWOZ: frozenset[str] = frozenset(f"{domain}-{slot}" for domain, own in _NAMES["slots"].items() for slot in own)
 """The 30 slots of five domains that MultiWOZ trackers are scored on, in the spelling of TRADE's files."""
 
+MULTIWOZ_DOMAINS: frozenset[str] = frozenset(_NAMES["booking"])
+"""All domains of MultiWOZ, those included that trackers are not scored on."""
+
 _SPLIT = re.compile(r"^\[?(\w+?)\]?\s*(?:->|--|-|\s)\s*(.+)$")
 
 
@@ -18,15 +22,15 @@ _SPLIT = re.compile(r"^\[?(\w+?)\]?\s*(?:->|--|-|\s)\s*(.+)$")
 def canonical(name: str) -> str:
     """The one spelling of a slot name: ``hotel-bookDay``, ``hotel day`` and ``hotel-book_day`` are one slot.
 
-    Only names of MultiWOZ's domains are rewritten; of any other name case and runs of white space are
-    evened out. The spellings are those met in the trackers' own files.
+    Only names of MultiWOZ's domains are rewritten; of any other name case, runs of white space and the Unicode
+    form (NFC) are evened out. The spellings are those met in the trackers' own files.
 
     >>> canonical("Hotel-BookDay"), canonical("hotel book day"), canonical("[hotel]->day")
     ('hotel-book day', 'hotel-book day', 'hotel-book day')
     >>> canonical("train-day"), canonical("train-leave at"), canonical("Flights_4-Seats")
     ('train-day', 'train-leaveat', 'flights_4-seats')
     """
-    folded = " ".join(name.casefold().split())
+    folded = " ".join(unicodedata.normalize("NFC", name.casefold()).split())
     match = _SPLIT.match(folded)
     if not match or match[1] not in _NAMES["booking"]:
         return folded

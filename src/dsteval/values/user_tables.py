@@ -46,6 +46,11 @@ class UserTables:
         """Slot, in its canonical spelling -> the values it can have."""
         return self._needed("ontology")
 
+    @property
+    def listed(self) -> dict[str, frozenset[str]]:
+        """The ontology, or nothing where none was given."""
+        return self._tables.get("ontology", {})
+
     def _needed(self, name: str) -> dict[str, Any]:
         if name not in self._tables:
             where, remedy = f"protocol {self.protocol}", f"Give it with --{name} FILE."
