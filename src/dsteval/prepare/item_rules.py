@@ -35,6 +35,7 @@ class ItemRules:
             if states.alternatives_pred != "same":
                 self.alternatives, self._setting = states.alternatives_pred, "states.alternatives_pred"
         self._dontcare = frozenset(states.dontcare_words) or DONTCARE
+        self._written = bool(states.dontcare_words)  # these are looked for before texts are normalised
         self._slot = SPELLINGS[states.slots]
         self._only = frozenset(map(self._slot, states.only))
         self._normalisers = [(name, NORMALISERS[name](given)) for name in (*states.normalise, *own)]
@@ -110,10 +111,10 @@ class ItemRules:
         """One text as it is compared, or None where it counts as absent, and the rule that decided."""
         if text in self._absent:
             return None, "absent"
-        text = self._normalised(slot, text)
+        written, text = text, self._normalised(slot, text)
         if text in self._absent:
             return None, "absent"
-        if self.dontcare != "literal" and text in self._dontcare:
+        if self.dontcare != "literal" and (written if self._written else text) in self._dontcare:
             return (None if self.drops else "dontcare"), "dontcare"
         return text, ""
 
