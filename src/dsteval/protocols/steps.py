@@ -110,10 +110,7 @@ def _class(choice: Choice, classes: Sequence[str], turn: int) -> str:
     """The name of a class, which TripPy's files give by its position in the configuration's ``class_types``."""
     kind, remedy = choice.kind, "Give the configuration that the tracker was run with."
     if kind.isdecimal() and int(kind) < len(classes):
-        kind, remedy = (
-            classes[int(kind)],
-            "The script stops there too; other protocols read the value as it stands.",
-        )
+        kind, remedy = classes[int(kind)], _STOPS
     if kind in _CLASSES:
         return kind
     expected = f"one of TripPy's classes ({', '.join(_CLASSES)})"
