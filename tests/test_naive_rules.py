@@ -31,13 +31,15 @@ def test_sgd_multiplies_over_the_schema_and_averages_over_the_reference() -> Non
     slots = {"stars": True, "name": False, "area": False}
     ref = {"stars": ["3", "three"], "name": ["rosa's place"]}
     pred = {"stars": ["three"], "name": ["place rosas"], "unknown": ["x"]}
-    found = naive_sgd.goal_scores(ref, pred, slots, fuzzy=True)
+    found = naive_sgd.goal_scores(ref, pred, slots, naive_sgd.similarity)
     likeness = naive_sgd.similarity("rosa's place", "place rosas")
     assert likeness == round(2 * 11 / 23, 2)  # "place rosa s" and "place rosas" share 11 characters a side
     assert found["joint_goal_accuracy"] == found["joint_cat_accuracy"] == 0
     assert found["joint_noncat_accuracy"] == found["average_noncat_accuracy"] == likeness
     assert found["average_goal_accuracy"] == likeness / 2
-    assert naive_sgd.goal_scores({}, {}, {"area": False}, fuzzy=True)["joint_cat_accuracy"] is None
+    empty = naive_sgd.goal_scores({}, {}, {"area": False}, naive_sgd.equality)
+    assert (empty["joint_cat_accuracy"], empty["joint_goal_accuracy"]) == (None, 1)
+    assert naive_sgd.goal_scores({}, {}, {}, naive_sgd.equality)["joint_goal_accuracy"] is None
 
 
 def test_sgd_requested_slots() -> None:

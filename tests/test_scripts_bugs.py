@@ -115,8 +115,14 @@ def test_sgd(tmp_path: Path) -> None:
     for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     asked: dict[str, Any] = {"ref": tmp_path / "ref.json", "schema": tmp_path / "schema.json", "protocol": "sgd"}
-    # Service A_1 has no slots: its frame does not count as a right one.
-    assert figures(tmp_path / "pred.json", "JGA", **asked) == [55]
+    # Service A_1 has no slots: its frame does not count as a right one, by itself or in its turn.
+    assert figures(tmp_path / "pred.json", "JGA", "FrameJGA(across=turn)", "IntentAccuracy", **asked) == [
+        55,
+        55,
+        100,
+    ]
+    notes = dsteval.evaluate(asked["ref"], tmp_path / "pred.json", schema=asked["schema"], protocol="sgd").notes
+    assert "1 frame of services without slots left out of JGA (1 turn 0 A_1)" in notes
     rule = ["match.rule=sgd-difflib"]
     result = dsteval.evaluate(asked.pop("ref"), tmp_path / "pred.json", metrics=["JGA"], settings=rule, **asked)
     assert result["JGA"].value == 0.45
@@ -155,6 +161,18 @@ def test_create_data_looks_at_the_utterances_after_the_last_turn(tmp_path: Path)
     assert run("convert", tmp_path / "data.json", tmp_path / "data.jsonl").code == 0
     again = dsteval.evaluate(tmp_path / "data.jsonl", pred, metrics=["JGA"], protocol="trade")
     assert again.coverage == result.coverage
+    # A file with both sides, such as `track` writes, has its reference in it.
+    both = [json.loads(line) for line in (tmp_path / "data.jsonl").read_text().splitlines()]
+    both = [{"ref": line.pop("state"), **line, "pred": {"hotel-area": "north"}} for line in both]
+    own = dsteval.evaluate(None, both, metrics=["JGA"], protocol="trade")
+    assert (own["JGA"].value, own.coverage.left_out) == (1, ["A", "B", "C"])
+
+
+def test_create_data_is_not_asked_about_utterances_that_are_not_there(tmp_path: Path) -> None:
+    data = {"D": multiwoz("hi", "hello")}
+    del data["D"]["log"][1]["text"]
+    (tmp_path / "data.json").write_text(json.dumps(data))
+    assert figures({"D": [{"hotel-area": "north"}]}, "JGA", ref=tmp_path / "data.json", protocol="trade") == [100]
 
 
 @pytest.mark.parametrize(("value", "right"), [("dontcare", True), ("don't care", False), ("dont care", False)])
@@ -164,11 +182,32 @@ def test_one_spelling_of_dontcare_is_dropped(value: str, right: bool) -> None:
     assert figures(lines, "JGA", protocol="mwzeval") == [100 if right else 0]
 
 
+def test_dontcare_is_looked_for_before_values_are_rewritten() -> None:
+    # The loader drops "dontcare", the normalisation of names comes later; a later value of the list will do.
+    assert figures([turn({"hotel-name": "Dontcare"}, {})], "JGA", protocol="mwzeval") == [0]
+    assert figures([turn({"hotel-name": ["lodge", "dontcare"]}, {})], "JGA", protocol="mwzeval") == [100]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "more"), [([0, 1, 2], ["2"]), ([0, 2, 4, 6], ["4", "6"]), ([0, 1, 5], ["5"]), ([0, 2, 3], None)]
+)
+def test_only_turns_after_the_last_are_ignored(numbers: list[int], more: list[str] | None) -> None:
+    ref = [{"dialogue_id": "d", "turn_id": t, "ref": {"hotel-area": "north"}} for t in (0, 1)]
+    pred = [{"dialogue_id": "d", "turn_id": t, "pred": {"hotel-area": "north"}} for t in numbers]
+    if more is None:  # which two of them are the reference's is anyone's guess
+        with pytest.raises(dsteval.DstevalError, match="as many predicted turns"):
+            dsteval.evaluate(ref, pred, metrics=["JGA"], protocol="mwzeval")
+        assert dsteval.evaluate(ref, pred[:2], metrics=["JGA"], protocol="mwzeval")["JGA"].value == 1
+        return
+    result = dsteval.evaluate(ref, pred, metrics=["JGA"], protocol="mwzeval")
+    assert (result["JGA"].value, result.coverage.ignored) == (1, [f"d turn {number}" for number in more])
+
+
 def test_mwzeval_ignores_what_is_predicted_after_the_last_turn() -> None:
     ref, pred = {"d": [{"hotel-area": "north"}]}, {"d": [{"hotel-area": "north"}, {"hotel-area": "south"}]}
     result = dsteval.evaluate(ref, pred, metrics=["JGA"], protocol="mwzeval")
     assert result["JGA"].value == 1
-    assert "1 dialogue with predicted turns after the reference's last" in "\n".join(result.notes)
+    assert result.notes[0] == "1 predicted turn after the reference's last ignored (d turn 1)"
     with pytest.raises(dsteval.DstevalError, match="as many predicted turns"):
         dsteval.evaluate(ref, pred, metrics=["JGA"])
 
@@ -177,6 +216,10 @@ def test_names_of_bed_and_breakfasts() -> None:
     lines = [turn({"hotel-name": "oak bed and breakfast"}, {"hotel-name": "oak b and b"})]
     assert figures(lines, "JGA", protocol="mwzeval") == [0]
     assert figures(lines, "JGA", protocol="mwzeval-2023") == [100]
+    lines = [turn({"taxi-departure": "Oak Bed & Breakfast"}, {"taxi-departure": "oak b&b"})]
+    assert figures(lines, "JGA", protocol="mwzeval-2023") == [100]
+    lines = [turn({"hotel-type": "bed and breakfast"}, {"hotel-type": "b and b"})]
+    assert figures(lines, "JGA", protocol="mwzeval-2023") == [0]
 
 
 def trippy(kind: int, value: str, gold: str, number: int) -> dict[str, Any]:
@@ -198,6 +241,55 @@ def test_classes_of_trippy_are_those_of_the_configuration(tmp_path: Path) -> Non
     for classes, told in ((seven[:3], "expected one of the classes"), (None, "expected class_types in the file")):
         with pytest.raises(dsteval.DstevalError, match=told):
             figures(tmp_path / "pred.json", "JGA", variants={**LABELS, "class_types": classes}, **asked)
+
+
+def test_classes_of_trippy_that_the_script_does_not_know_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "pred.json").write_text(json.dumps([trippy(1, "monday", "monday", 0)]))
+    config = {**LABELS, "class_types": ["none", "request"]}
+    with pytest.raises(dsteval.DstevalError, match=r"one of TripPy's classes .*, found class request\."):
+        figures(tmp_path / "pred.json", "JGA", protocol="trippy", variants=config)
+    assert figures(tmp_path / "pred.json", "JGA") == [100]
+
+
+def test_the_signature_tells_configurations_with_other_classes_apart(tmp_path: Path) -> None:
+    (tmp_path / "pred.json").write_text(json.dumps([trippy(1, "monday", "monday", 0)]))
+    hashes = set()
+    for names in (["none", "dontcare"], ["none", "copy_value"]):
+        config = {**LABELS, "class_types": names}
+        result = dsteval.evaluate(None, tmp_path / "pred.json", protocol="trippy", variants=config)
+        hashes.add(result["JGA"].signature.partition("variants:")[2])
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize(
+    ("config", "found"),
+    [
+        ({"class_types": ["none"], "label_maps": {"a": "b"}}, "label_maps that are not all lists of texts"),
+        ({"class_types": ["none"], "slots": ["day"]}, "an object of 'class_types, slots'"),
+        ({}, "an object of ''"),
+    ],
+)
+def test_a_configuration_without_variants_has_to_say_so(config: dict[str, Any], found: str) -> None:
+    lines = [turn({"hotel-area": "east"}, {"hotel-area": "east"})]
+    with pytest.raises(dsteval.DstevalError, match=found):
+        figures(lines, "JGA", protocol="trippy", variants=config)
+    assert figures(lines, "JGA", protocol="trippy", variants={"label_maps": {}}) == [100]
+    with pytest.raises(dsteval.DstevalError, match="a JSON object of slots"):
+        figures(lines, "JGA", protocol="icdst", ontology={"label_maps": {}})
+
+
+@pytest.mark.parametrize("protocol", ["trade", "simpletod", "fnctod", "mwzeval"])
+@pytest.mark.parametrize("sides", [("ref",), ("pred",), ("ref", "pred")])
+def test_the_advice_about_lists_works(protocol: str, sides: tuple[str, ...]) -> None:
+    ref, pred = ({"restaurant-food": ["thai", "greek"] if side in sides else "thai"} for side in ("ref", "pred"))
+    settings: list[str] = []
+    try:
+        found = figures([turn(ref, pred)], "JGA", protocol=protocol)
+    except dsteval.DstevalError as error:
+        settings = [error.command_line.partition("--set ")[2].rstrip(".")]
+        found = figures([turn(ref, pred)], "JGA", protocol=protocol, settings=settings)
+    assert found == [100]
+    assert settings or (protocol, sides) == ("mwzeval", ("ref",))
 
 
 def test_the_advice_about_a_predicted_list_works() -> None:

@@ -12,7 +12,7 @@ import naive_sgd
 from commandline import refusal, run
 from dsteval import metrics
 from dsteval.errors import DstevalError, MetricError
-from dsteval.values.tools.sgd import token_sort_ratio
+from dsteval.values.tools.sgd import difflib_ratio, token_sort_ratio
 from naive_sgd import Json
 
 FRAME_METRICS = [name for name in metrics.names() if "frame" in metrics.find(name).unit]
@@ -69,7 +69,7 @@ class Made:
         names = ["Hotels_1", "Hotels_2", "Media_1", "taxi"]
         self.schema: list[Json] = []
         for name in names:
-            slots = [f"s{n}" if name != "taxi" else f"taxi-s{n}" for n in range(chance.randint(1, 5))]
+            slots = [f"s{n}" if name != "taxi" else f"taxi-s{n}" for n in range(chance.choice([0, 1, 2, 3, 4, 5]))]
             flags = chance.choice([[True], [False], [True, False]])
             rows = [{"name": slot, "is_categorical": chance.choice(flags)} for slot in slots]
             self.schema.append({"service_name": name, "slots": rows})
@@ -85,7 +85,9 @@ class Made:
             slot: [self.value() for _ in range(chance.randint(1, 3))] for slot in slots if chance.random() < 0.6
         }
         return state(
-            chance.choice(["NONE", "Find"]), chance.choices(slots, k=chance.choice([0, 0, 1, 2])), **values
+            chance.choice(["NONE", "Find"]),
+            chance.choices(slots or ["s"], k=chance.choice([0, 0, 1, 2])),
+            **values,
         )
 
     def guess(self, ref: Json, slots: list[str]) -> Json:
@@ -101,7 +103,7 @@ class Made:
             if chance.random() < 0.05:
                 values.setdefault(slot, [self.value()])
         intent = ref["active_intent"] if chance.random() < 0.9 else "Other"
-        requested = ref["requested_slots"] if chance.random() < 0.7 else chance.choices(slots, k=2)
+        requested = ref["requested_slots"] if chance.random() < 0.7 else chance.choices(slots or ["s"], k=2)
         return state(intent, requested, **values)
 
     def dialogues(self, count: int) -> tuple[list[Json], list[Json]]:
@@ -135,10 +137,17 @@ def names(across: str) -> dict[str, str]:
     }
 
 
+RULES: list[tuple[str, list[str], naive_sgd.Rule]] = [
+    ("sgd", [], naive_sgd.similarity),
+    ("sgd-exact", [], naive_sgd.equality),
+    ("sgd", ["match.rule=sgd-difflib"], naive_sgd.difflib_similarity),
+]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_frames_are_scored_as_the_oracle_scores_them(seed: int) -> None:
-    """More than 20,000 turns in all, half of them fuzzy."""
-    protocol = ("sgd", "sgd-exact")[seed % 2]
+    """More than 20,000 turns in all, two thirds of them fuzzy; some services have no slots."""
+    protocol, settings, rule = RULES[seed % 3]
     made = Made(seed)
     ref, pred = made.dialogues(330)
     train = [{"service_name": name} for name in made.seen]
@@ -152,12 +161,13 @@ def test_frames_are_scored_as_the_oracle_scores_them(seed: int) -> None:
         by=["service", "domain", *(["group"] if train else [])],
         schema=made.schema,
         train_schema=train,
+        settings=settings,
     )
     assert result.coverage.scored_turns > 1000
     found = {groups.get(one.key, one.key): one.scores for one in result.slices}
     found["#ALL_SERVICES"] = result.scores
     for across in ("frame", "turn"):
-        expected = naive_sgd.score(ref, pred, made.schema, made.seen, protocol == "sgd", across == "turn")
+        expected = naive_sgd.score(ref, pred, made.schema, made.seen, rule, across == "turn")
         assert found.keys() >= expected.keys() - set(groups.values())
         for key in found:
             values = {score.metric: score.value for score in found[key]}
@@ -190,6 +200,11 @@ def test_similarity_is_fuzzywuzzys() -> None:
         ("o'neil", "o neil"): 100,
     }
     assert {pair: token_sort_ratio(*pair) for pair in expected} == expected
+    # By difflib the order of the two matters, and matching is greedy: the longest block first.
+    assert [token_sort_ratio("abxcd", "abcdx"), difflib_ratio("abxcd", "abcdx")] == [80, 80]
+    assert [token_sort_ratio("tide", "diet"), token_sort_ratio("diet", "tide")] == [50, 50]
+    assert [difflib_ratio("tide", "diet"), difflib_ratio("diet", "tide")] == [25, 50]
+    assert [difflib_ratio(*pair) for pair in expected] == [100, 100, 0, 0, 100, 91, 0, 67, 100, 100]
 
 
 def test_by_hand() -> None:

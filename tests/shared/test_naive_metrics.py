@@ -156,7 +156,7 @@ def test_the_schema_guided_rule_with_domains_as_services(sample: Corpus, invento
         for domain in DOMAINS:
             slots = {slot: False for slot in inventory if slot.startswith(domain)}
             sides = [{slot: [value] for slot, value in state.items() if slot in slots} for state in (ref, pred)]
-            joint = naive_sgd.goal_scores(sides[0], sides[1], slots, fuzzy=True)["joint_goal_accuracy"]
+            joint = naive_sgd.goal_scores(sides[0], sides[1], slots, naive_sgd.similarity)["joint_goal_accuracy"]
             assert joint is not None
             frames.append(joint)
             if sides[0]:

@@ -12,10 +12,10 @@ import naive_sgd
 pytestmark = pytest.mark.shared
 
 MODES = {
-    "fuzzy": (True, False),
-    "exact": (False, False),
-    "exact_across_turn": (False, True),
-    "fuzzy_across_turn": (True, True),
+    "fuzzy": (naive_sgd.similarity, False),
+    "exact": (naive_sgd.equality, False),
+    "exact_across_turn": (naive_sgd.equality, True),
+    "fuzzy_across_turn": (naive_sgd.similarity, True),
 }
 
 
@@ -32,9 +32,9 @@ def test_every_number_of_the_original_scorer(shared: Path, mode: str) -> None:
     schema = json.loads((sgd / "dev/schema.json").read_text("utf-8"))
     train = json.loads((sgd / "train_schema.json").read_text("utf-8"))
     seen = {service["service_name"] for service in train}
-    fuzzy, across = MODES[mode]
+    rule, across = MODES[mode]
     found = naive_sgd.score(
-        dialogues(sgd / "dev"), dialogues(sgd / "generated_errors"), schema, seen, fuzzy, across
+        dialogues(sgd / "dev"), dialogues(sgd / "generated_errors"), schema, seen, rule, across
     )
     assert found.keys() == expected[mode].keys()
     for key, scores in expected[mode].items():

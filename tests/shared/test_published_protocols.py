@@ -161,6 +161,24 @@ def test_mwzeval(
     assert found == pytest.approx({key: expected[key] for key in found}, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("system", "expected"), [("augpt", 56.25), ("damd", 30.05), ("labes", 50.85), ("pptod", 47.07)]
+)
+def test_mwzeval_2023(shared: Path, multiwoz21: list[dsteval.Dialogue], system: str, expected: float) -> None:
+    pred = shared / f"data/mwzeval/{system}.json.gz"
+    result = dsteval.evaluate(multiwoz21, pred, metrics=["JGA"], protocol="mwzeval-2023", missing="skip")
+    assert per_cent(result, "JGA") == expected
+
+
+def test_mwzeval_with_a_turn_too_many_in_every_dialogue(shared: Path) -> None:
+    ref, pred = shared / "data/audit/reference.jsonl.gz", shared / "data/audit/systems/mintl.json.gz"
+    result = dsteval.evaluate(ref, pred, metrics=["JGA"], protocol="mwzeval")
+    assert (result.coverage.scored_turns, per_cent(result, "JGA")) == (3712, 46.47)
+    assert result.notes[0].startswith(
+        "500 predicted turns after the reference's last ignored (first: pmul1420 turn "
+    )
+
+
 @pytest.mark.parametrize("team", ["teamA01", "teamA02", "teamA05"])
 def test_eight_numbers_of_dstc10(shared: Path, team: str) -> None:
     folder = shared / "data/dstc10"

@@ -74,12 +74,16 @@ def test_the_reference_is_perfect_against_itself(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("frames", "metric", "per_cent", "units"),
-    [("domains", "FrameJGA(across=turn)", 53.23, 751), ("active", "JGA", 65.83, 1166)],
+    ("frames", "rule", "metric", "per_cent", "units"),
+    [
+        ("domains", "sgd-fuzzy", "FrameJGA(across=turn)", 53.23, 751),
+        ("domains", "sgd-difflib", "FrameJGA(across=turn)", 53.18, 751),
+        ("active", "sgd-fuzzy", "JGA", 65.83, 1166),
+    ],
 )
-def test_frames_of_domains(shared: Path, frames: str, metric: str, per_cent: float, units: int) -> None:
+def test_frames_of_domains(shared: Path, frames: str, rule: str, metric: str, per_cent: float, units: int) -> None:
     sample = shared / "data/fga/somdst_100_dialogues"
-    settings = [f"scope.frames={frames}", "scope.schema=none"]
+    settings = [f"scope.frames={frames}", "scope.schema=none", f"match.rule={rule}"]
     result = dsteval.evaluate(None, sample, protocol="sgd", settings=settings, metrics=[metric])
     value = result[metric].value
     assert value is not None

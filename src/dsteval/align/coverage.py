@@ -43,7 +43,7 @@ class Coverage:
     ``left_out`` those that the protocol, or --missing skip, leaves out; ``dropped`` are the keys of those among
     them that a step of the protocol leaves out. ``differs`` counts the turns where the reference given separately
     and the one inside the predictions' file are not the same. ``lengths`` tells of dialogues with another number
-    of turns on either side; ``ignored`` of predicted turns after the reference's last.
+    of turns on either side; ``ignored`` are predicted turns after the reference's last.
     """
 
     ref_dialogues: int = 0

@@ -114,10 +114,7 @@ class Aligner:
                 continue
             self._complete(dialogue, "ref")
             self._count_reference(dialogue)
-            if self._leaves_out(dialogue):
-                self.coverage.dropped.append(key)
-                self.coverage.left_out.append(dialogue.id)
-            else:
+            if not self._drops(dialogue):
                 references[key] = dialogue
         self._check_gaps(self._ref_source, len(self._ids["ref"]))
         self._check_without("ref", self._ref_source)
@@ -172,7 +169,15 @@ class Aligner:
         if dialogue is None or not (_has_correctness(dialogue) or self._complete(dialogue, "ref")):
             return None
         self._count_reference(dialogue)
-        return dialogue
+        return None if self._drops(dialogue) else dialogue
+
+    def _drops(self, dialogue: Dialogue) -> bool:
+        """Whether the protocol leaves a dialogue out; noted where it does."""
+        if not self._leaves_out(dialogue):
+            return False
+        self.coverage.dropped.append(canonical_id(dialogue.id))
+        self.coverage.left_out.append(dialogue.id)
+        return True
 
     def _complete(self, dialogue: Dialogue, side: Side) -> bool:
         """Whether every turn has a side; noted where not."""
@@ -188,13 +193,14 @@ class Aligner:
             self.coverage.extra.append(pred.id)
             return None
         numbers, keys = ([turn.number for turn in side.turns] for side in (ref, pred))
-        if (more := len(keys) - len(numbers)) > 0 and self._scope.extra_turns == "ignored":
-            self.coverage.ignored.append(pred.id)
-            pred = msgspec.structs.replace(pred, turns=pred.turns[:-more])
-            keys = keys[:-more]
-        counted = user_turns(keys)
-        if keys != numbers and (counted is None or counted not in (numbers, user_turns(numbers))):
+        counted, last = user_turns(keys), len(keys)
+        if self._scope.extra_turns == "ignored":
+            last = min(last, len(numbers))
+        fits = counted is not None and counted[:last] in (numbers, user_turns(numbers))
+        if keys[:last] != numbers and not fits:
             return self._uneven(ref, pred, numbers, keys)
+        self.coverage.ignored += (f"{pred.id} turn {number}" for number in keys[last:])
+        pred = msgspec.structs.replace(pred, turns=pred.turns[:last])
         if written_states(pred, "ref"):
             pairs = zip(self._ref_states(ref), self._ref_states(pred), strict=True)
             self.coverage.differs += sum(a != b for a, b in pairs)

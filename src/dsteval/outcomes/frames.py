@@ -65,6 +65,7 @@ class Framer:
         self._total = 0
         self._missing: list[str] = []
         self._extra: list[str] = []
+        self._slotless: list[str] = []
         self._bare: dict[str, None] = {}
         self._unlisted: dict[str, None] = {}
         self._unseen: dict[str, None] = {}
@@ -102,6 +103,7 @@ class Framer:
         frames = self._listed(dialogue) if self.of_turns else self._by_domain(dialogue, prepared)
         units = [self._fitted(unit) for unit in frames]
         self._total += len(units)
+        self._slotless += [_place(dialogue, unit.turn, unit.service) for unit in units if not any(unit.kinds)]
         return units
 
     def _check_form(self, dialogue: Dialogue) -> None:
@@ -210,6 +212,7 @@ class Framer:
                 self._extra
             ),
             "predicted slot: not in the schema ignored": tuple(self._unseen),
+            "frame: of services without slots left out of JGA": tuple(self._slotless),
         }
 
 

@@ -40,6 +40,7 @@ class ItemRules:
             if states.alternatives_pred != "same":
                 self.alternatives, self._setting = states.alternatives_pred, "states.alternatives_pred"
         self._dontcare = frozenset(states.dontcare_words) or DONTCARE
+        self._written = bool(states.dontcare_words)  # these are looked for before texts are normalised
         self._slot = SPELLINGS[states.slots]
         self._only = frozenset(map(self._slot, states.only))
         self._normalisers = [(name, NORMALISERS[name](given)) for name in (*states.normalise, *own)]
@@ -137,7 +138,7 @@ class ItemRules:
         written, text = text, self._normalised(slot, text)
         if (written in self._absent or text in self._absent) and (slot, text) not in self._listed:
             return None, "absent"
-        if self.dontcare != "literal" and text in self._dontcare:
+        if self.dontcare != "literal" and (written if self._written else text) in self._dontcare:
             return (None if self.drops else "dontcare"), "dontcare"
         return text, ""
 

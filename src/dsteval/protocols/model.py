@@ -41,8 +41,8 @@ class States(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ``normalise_pred`` on one side. ``absent``: values that mean that a slot is not set, dropped on both sides,
     ``absent_ref`` and ``absent_pred`` on one. ``dontcare``: ``keep`` it as one value whatever its spelling,
     ``drop`` it, ``drop-ref`` or ``drop-pred`` on one side only, or ``literal`` for no rule about it;
-    ``dontcare_words`` are its spellings, all that are known if there are none. ``listed``: absent words that the
-    schema, or the ontology, lists among a slot's values are ``dropped`` too, or ``kept``.
+    ``dontcare_words`` are its spellings, as written; without any they are all that are known. ``listed``: absent
+    words that the schema, or the ontology, lists among a slot's values are ``dropped`` too, or ``kept``.
     ``alternatives``: ``any`` accepted value counts, the ``first`` only, texts are compared ``literal``, or a
     slot holds a ``list``; ``alternatives_pred`` the same of predictions; ``separators`` are the signs between
     alternatives in one text, which is split ``before`` its parts are

@@ -100,20 +100,26 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: UserTables) -> Side
     return Sides(sides.ref, states)
 
 
+_CLASSES = ("none", "dontcare", "copy_value", "true", "false", "refer", "inform")
+"""The classes that TripPy's metric script knows."""
+
+_STOPS = "The script stops there too; other protocols read the value as it stands."
+
+
 def _class(choice: Choice, classes: Sequence[str], turn: int) -> str:
     """The name of a class, which TripPy's files give by its position in the configuration's ``class_types``."""
-    if not choice.kind.isdecimal():
-        return choice.kind
-    if int(choice.kind) >= len(classes):
-        raise ProtocolError(
-            where=f"turn {turn}, slot {choice.slot!r}",
-            expected=f"one of the classes that --variants lists as class_types ({', '.join(classes)})"
-            if classes
-            else "class_types in the file given with --variants, which name the tracker's classes in their order",
-            found=f"class {choice.kind}",
-            remedy="Give the configuration that the tracker was run with.",
-        )
-    return classes[int(choice.kind)]
+    kind, remedy = choice.kind, "Give the configuration that the tracker was run with."
+    if kind.isdecimal() and int(kind) < len(classes):
+        kind, remedy = classes[int(kind)], _STOPS
+    if kind in _CLASSES:
+        return kind
+    expected = f"one of TripPy's classes ({', '.join(_CLASSES)})"
+    if kind.isdecimal() and classes:
+        expected = f"one of the classes that --variants lists as class_types ({', '.join(classes)})"
+    elif kind.isdecimal():
+        expected = "class_types in the file given with --variants, which name the tracker's classes in their order"
+    where = f"turn {turn}, slot {choice.slot!r}"
+    raise ProtocolError(where=where, expected=expected, found=f"class {kind}", remedy=remedy)
 
 
 def _chosen(choice: Choice, kind: str, gold: str, variants: dict[str, list[str]], turn: int) -> str | None:
@@ -122,14 +128,13 @@ def _chosen(choice: Choice, kind: str, gold: str, variants: dict[str, list[str]]
         return None
     if kind in ("dontcare", "true", "false"):
         return kind
-    if kind not in ("refer", "inform"):
+    if kind == "copy_value":
         return choice.value
     marked = choice.value.startswith(trippy.MARK)
     if kind == "inform" and not marked:
         where, found = f"turn {turn}, slot {choice.slot!r}", repr(choice.value)
         expected = f"a value marked {trippy.MARK} under the class inform"
-        remedy = "The script stops there too; other protocols read the value as it stands."
-        raise ProtocolError(where=where, expected=expected, found=found, remedy=remedy)
+        raise ProtocolError(where=where, expected=expected, found=found, remedy=_STOPS)
     value = trippy.tokenise(choice.value.removeprefix(trippy.MARK))
     if value == "none":
         return None
@@ -165,7 +170,8 @@ def _single(items: Items, turn: int, given: UserTables) -> Items:
         if len(texts) > 1:
             where, found = f"turn {turn}, slot {slot!r}", f"a list of {len(texts)} values"
             expected = f"single texts, which protocol {given.protocol} compares"
-            remedy = "Take a protocol that reads alternatives, such as exact."
+            remedy = "Take a protocol that reads alternatives, such as exact, or the first of them with "
+            remedy += "--set states.alternatives=first."
             raise ProtocolError(where=where, expected=expected, found=found, remedy=remedy)
         single += [(_SECOND.sub("", slot), text) for text in texts]
     return single
@@ -280,7 +286,7 @@ def _trade_data(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
 
 
 def _dropped_by_trade(dialogue: Dialogue) -> bool:
-    if dialogue.after is None:
+    if not dialogue.after:
         return False
     texts = [text for turn in dialogue.turns for text in (turn.system, turn.user)]
     # The first turn has no system utterance before it.

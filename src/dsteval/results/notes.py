@@ -186,14 +186,14 @@ def _coverage(coverage: Coverage, protocol: Protocol, policy: Policy) -> Iterato
         yield f"left out under {protocol.name}: {first_few(ruled_out)} ({reason})"
     done = "scored as empty" if policy.missing == "empty" else "left out"
     missing = f"missing turns {done}" if policy.missing == "empty" else done
-    for names, what in (
-        (coverage.missing, f"without prediction {done}"),
-        (coverage.lengths, f"with another number of turns, {missing}"),
-        (coverage.extra, "without reference ignored"),
-        (coverage.ignored, "with predicted turns after the reference's last, which are ignored"),
+    for names, kind, what in (
+        (coverage.missing, "dialogue", f"without prediction {done}"),
+        (coverage.lengths, "dialogue", f"with another number of turns, {missing}"),
+        (coverage.extra, "dialogue", "without reference ignored"),
+        (coverage.ignored, "predicted turn", "after the reference's last ignored"),
     ):
         if names:
-            yield f"{_many(len(names), 'dialogue')} {what} ({first_few(names)})"
+            yield f"{_many(len(names), kind)} {what} ({first_few(names)})"
     if coverage.differs:
         yield (
             f"{coverage.differs} of {coverage.scored_turns} turns have another reference inside the "

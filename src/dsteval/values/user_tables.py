@@ -71,29 +71,33 @@ class UserTables:
                 raise ReadError(where=where, expected=expected, found=f"no JSON: {error}") from None
         require(isinstance(value, Mapping), where, expected, type(value).__name__)
         content: dict[str, Any] = shape(value)
-        classes = value.get("class_types") if name == "variants" else None
-        if isinstance(classes, list) and all(isinstance(one, str) for one in classes):
-            self.classes = tuple(classes)
-        if not content and not (name == "variants" and value.get("label_maps") == {}):
-            raise OptionError(where=where, expected=expected, found=f"an object of {', '.join(value)[:60]!r}")
-        data = msgspec.json.encode({key: sorted(values) for key, values in content.items()}, order="sorted")
+        is_map = name == "variants" and "label_maps" in value
+        if not content and not (is_map and value["label_maps"] == {}):
+            found = f"an object of {', '.join(value)[:60]!r}"
+            found = "label_maps that are not all lists of texts" if is_map else found
+            raise OptionError(where=where, expected=expected, found=found)
+        hashed: Any = {key: sorted(values) for key, values in content.items()}
+        if name == "variants" and _are_texts(value.get("class_types")):
+            self.classes = tuple(value["class_types"])
+            hashed = [hashed, self.classes]
+        data = msgspec.json.encode(hashed, order="sorted")
         self.hashes[name] = hashlib.sha256(data).hexdigest()[:6]
         return content
 
 
+def _are_texts(member: object) -> bool:
+    return isinstance(member, list) and all(isinstance(text, str) for text in member)
+
+
 def _lists(value: object) -> dict[str, list[str]]:
     """The members, lists of texts; nothing where one is anything else."""
-
-    def are_texts(member: object) -> bool:
-        return isinstance(member, list) and all(isinstance(text, str) for text in member)
-
-    if not isinstance(value, Mapping) or not all(map(are_texts, value.values())):
+    if not isinstance(value, Mapping) or not all(map(_are_texts, value.values())):
         return {}
     return {key: list(member) for key, member in value.items()}
 
 
 def _variants(value: Mapping[str, Any]) -> dict[str, list[str]]:
-    return _lists(value.get("label_maps", value))
+    return _lists(value.get("label_maps", {} if "class_types" in value else value))
 
 
 def _ontology(value: Mapping[str, Any]) -> dict[str, frozenset[str]]:

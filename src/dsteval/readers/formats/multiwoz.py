@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Dialogue, Item, Side, Turn
-from dsteval.readers.base import Flattener, Options, Reader, Sign, first_object, one_sided
+from dsteval.readers.base import Flattener, Options, Reader, Sign, are_texts, first_object, one_sided
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
 
@@ -38,8 +38,9 @@ class _MultiwozData(Reader):
                 flattener.note(name, None, 'an object with "log"', value)
                 log = []
             turns = flattener.counted(_turns(name, log, side, flattener))
-            last = [flattener.fields(entry, name).get("text") for entry in log[max(2 * len(turns) - 1, 0) :]]
-            after = tuple(text for text in last if isinstance(text, str))
+            last = log[max(2 * len(turns) - 1, 0) :]
+            texts = [entry.get("text") if isinstance(entry, dict) else None for entry in last]
+            after = tuple(texts) if are_texts(texts) else ()
             yield Dialogue(name, turns, doubled, options.updated(side), keyed=False, after=after)
         flattener.problems.check(flattener.total)
 

@@ -80,19 +80,7 @@ def _digits(time: str) -> str:
     return "0" + time if len(time) == 4 and time[1] == ":" else time
 
 
-def normalise_2023(slot: str, value: str) -> str:
-    """``normalise`` as it is since January 2023: in names, "bed and breakfast" is written "b and b".
-
-    >>> normalise_2023("hotel-name", "A & B Bed and Breakfast"), normalise_2023("hotel-type", "bed and breakfast")
-    ('a and b b and b', 'bed and breakfast')
-    """
-    name = spelling(slot)
-    if table("mwzeval")["procedure"].get(name.partition("-")[2] or name) == "name":
-        value = value.lower().replace("bed and breakfast", "b and b")
-    return normalise(slot, value)
-
-
-def normalise(slot: str, value: str) -> str:
+def normalise(slot: str, value: str, *, bed_and_breakfast: str = "bed and breakfast") -> str:
     """A value of either side as the scorer rewrites it before comparing; which way, the slot's name decides.
 
     Names, destinations and departures, types, foods, times, parking and internet have rules; values of all other
@@ -119,7 +107,17 @@ def normalise(slot: str, value: str) -> str:
         value = value.strip().lower()
     if procedure == "name":
         value = value.replace(" & ", " and ").replace("&", " and ").replace(" '", "'")
+        value = value.replace("bed and breakfast", bed_and_breakfast)
     return str(rules[procedure].get(value, value))
+
+
+def normalise_2023(slot: str, value: str) -> str:
+    """``normalise`` as it is since January 2023: in names, "bed and breakfast" is written "b and b".
+
+    >>> normalise_2023("hotel-name", "Oak Bed & Breakfast"), normalise_2023("hotel-type", "bed and breakfast")
+    ('oak b and b', 'bed and breakfast')
+    """
+    return normalise(slot, value, bed_and_breakfast="b and b")
 
 
 def partial_ratio(ref: str, pred: str) -> int:
