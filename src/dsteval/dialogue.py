@@ -106,15 +106,17 @@ def slot_of(service: str, slot: str) -> str:
 
 
 def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
-    """The states of one side as written, or ``[]`` where the dialogue lacks it.
+    """The states of one side as written, or ``[]`` where the dialogue lacks it, if only at one turn.
 
     Frames become one state: their slots carry the service, and a service that a turn does not mention keeps
     its last frame.
     """
     frames = [getattr(turn, f"{side}_frames") for turn in dialogue.turns]
     states = [getattr(turn, side) for turn in dialogue.turns]
+    if any(pair == (None, None) for pair in zip(frames, states, strict=True)):
+        return []
     if frames.count(None) == len(frames):
-        return [] if None in states else states
+        return states
     carried = []
     last: dict[str, Items] = {}
     for services, state in zip(frames, states, strict=True):

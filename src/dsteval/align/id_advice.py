@@ -36,6 +36,8 @@ def _advice(refs: list[str], preds: list[str]) -> str:
             ("the ids of the reference", cut_refs & set(preds)),
             ("all ids", cut_refs & cut_preds),
         ):
-            if len(common) >= enough:
+            # Numbers that not all dialogues have a different one of meet by chance.
+            by_chance = "digits alone" in told and (len(common) < 1.8 * enough or len(cut_refs) < len(set(refs)))
+            if len(common) >= enough and not by_chance:
                 return f"They would match if {whose} were taken {told}."
     return "Check that both are of the same data set and split."

@@ -1,6 +1,6 @@
 """Pairs predictions with their reference by dialogue and turn, and keeps account of what has no partner."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -8,22 +8,10 @@ import msgspec
 from dsteval.align.coverage import Coverage, Policy
 from dsteval.align.fingerprint import Fingerprint
 from dsteval.align.id_advice import no_overlap
-from dsteval.dialogue import Dialogue, Side, Turn, canonical_id, written_states
+from dsteval.align.sides import filled, has_correctness, lacks_prediction, listed, user_turns
+from dsteval.dialogue import Dialogue, Side, canonical_id, written_states
 from dsteval.errors import AlignmentError, first_few
 from dsteval.protocols.model import Scope
-
-
-def user_turns(keys: list[int]) -> list[int] | None:
-    """User turn numbers 0, 1, 2, ... for sorted turn keys, or None where the keys are neither those nor
-    the numbers of the user's utterances 0, 2, 4, ...
-
-    >>> user_turns([0, 1, 2]), user_turns([0, 2, 4]), user_turns([0, 1, 3])
-    ([0, 1, 2], [0, 1, 2], None)
-    """
-    count = len(keys)
-    if keys == list(range(count)):
-        return keys
-    return list(range(count)) if keys == list(range(0, 2 * count, 2)) else None
 
 
 class Aligner:
@@ -57,6 +45,7 @@ class Aligner:
         # dialogues without a side, dialogues without turns.
         self._gaps: list[tuple[str, list[int], list[int] | None]] = []
         self._lengths: list[str] = []
+        self._differences: list[int] = []
         self._without: dict[Side, list[str]] = {"ref": [], "pred": []}
         self._empty: list[str] = []
 
@@ -75,9 +64,9 @@ class Aligner:
                 continue
             if not paired.turns:
                 self._empty.append(paired.id)
-            elif self.policy.missing != "error" and _lacks_prediction(paired):
+            elif self.policy.missing != "error" and lacks_prediction(paired):
                 yield from self._missing(key, paired)
-            elif _has_correctness(paired) or self._complete(paired, "pred"):
+            elif has_correctness(paired) or self._complete(paired, "pred"):
                 yield from self._scored(key, paired)
         for key, reference in references.items():
             yield from self._missing(key, reference)
@@ -92,7 +81,7 @@ class Aligner:
         """A reference dialogue without prediction, with empty states if the policy says so."""
         self.coverage.missing.append(reference.id)
         if self.policy.missing == "empty":
-            yield from self._scored(key, _filled(reference, {}))
+            yield from self._scored(key, filled(reference, {}))
 
     def _scored(self, key: str, dialogue: Dialogue) -> Iterator[Dialogue]:
         if key in self._leave_out:
@@ -136,7 +125,7 @@ class Aligner:
     def _count_reference(self, dialogue: Dialogue) -> None:
         self.coverage.ref_dialogues += 1
         self.coverage.ref_turns += len(dialogue.turns)
-        if not _has_correctness(dialogue):
+        if not has_correctness(dialogue):
             self.fingerprint.add(dialogue)
 
     def _numbered(self, dialogue: Dialogue) -> Dialogue | None:
@@ -166,7 +155,7 @@ class Aligner:
     def _own(self, written: Dialogue) -> Dialogue | None:
         """A dialogue whose file holds both sides; right/wrong marks have no reference, but turns to count."""
         dialogue = self._numbered(written)
-        if dialogue is None or not (_has_correctness(dialogue) or self._complete(dialogue, "ref")):
+        if dialogue is None or not (has_correctness(dialogue) or self._complete(dialogue, "ref")):
             return None
         self._count_reference(dialogue)
         return None if self._drops(dialogue) else dialogue
@@ -183,7 +172,8 @@ class Aligner:
         """Whether every turn has a side; noted where not."""
         if not dialogue.turns or written_states(dialogue, side):
             return True
-        lacking = (turn.number for turn in dialogue.turns if (turn.ref if side == "ref" else turn.pred) is None)
+        held = ((turn.number, getattr(turn, side), getattr(turn, f"{side}_frames")) for turn in dialogue.turns)
+        lacking = (number for number, state, frames in held if state is None and frames is None)
         first = next(lacking, None)
         self._without[side].append(dialogue.id if first is None else f"{dialogue.id} from turn {first}")
         return False
@@ -204,16 +194,17 @@ class Aligner:
         if written_states(pred, "ref"):
             pairs = zip(self._ref_states(ref), self._ref_states(pred), strict=True)
             self.coverage.differs += sum(a != b for a, b in pairs)
-        return _filled(ref, dict(zip(numbers, pred.turns, strict=True)), pred)
+        return filled(ref, dict(zip(numbers, pred.turns, strict=True)), pred)
 
     def _uneven(self, ref: Dialogue, pred: Dialogue, numbers: list[int], keys: list[int]) -> Dialogue | None:
         """A prediction whose turns are not the reference's: an error, left out, or filled with empty states."""
+        self._differences.append(len(keys) - len(numbers))
         lengths = f"{pred.id}: reference {len(numbers)} turns, predicted {len(keys)}"
         # Keys 0, 2, 4 of a file with holes may count utterances or user turns: that is not for us to guess.
         clear = pred.keyed and set(keys) < set(numbers) and (len(keys) < 2 or user_turns(keys) in (None, keys))
         if self.policy.missing == "empty" and clear:
             self.coverage.lengths.append(lengths)
-            return _filled(ref, dict(zip(keys, pred.turns, strict=True)), pred)
+            return filled(ref, dict(zip(keys, pred.turns, strict=True)), pred)
         if self.policy.missing == "skip":
             self.coverage.lengths.append(lengths)
             self.coverage.left_out.append(pred.id)
@@ -233,7 +224,7 @@ class Aligner:
             raise AlignmentError(
                 where=self._source,
                 expected="as many predicted turns as the reference has",
-                found="; ".join(self._lengths[:3]),
+                found=self._differing(),
                 extent=f"{len(self._lengths)} of {coverage.ref_dialogues} dialogues",
                 remedy="Write a state for every user turn, or leave these dialogues out with --missing skip.",
             )
@@ -245,10 +236,23 @@ class Aligner:
                 found=f"none in {len(self._empty)} of {read} ({first_few(self._empty)})",
                 remedy="Leave such dialogues out of the file.",
             )
+        if not coverage.scored_turns and coverage.lengths:
+            found = f"another number of turns in all {len(coverage.lengths)} dialogues; {self._differing()}"
+            remedy = "Write a state for every user turn of the reference, and no other."
+            raise AlignmentError(where=self._source, expected="a turn to score", found=found, remedy=remedy)
         if not coverage.scored_turns:
             why = self._scope.leave_out_why or "as asked"
             found = f"only {first_few(coverage.left_out)}, left out: {why}" if coverage.left_out else "none"
             raise AlignmentError(where=self._source, expected="at least one turn to score", found=found)
+
+    def _differing(self) -> str:
+        """The first dialogues with another number of turns, and whether they all differ alike."""
+        told = "; ".join((self._lengths or self.coverage.lengths)[:3])
+        (difference, *others) = {*self._differences}
+        if others or len(self._differences) < 2:
+            return told
+        more = "more" if difference > 0 else "fewer"
+        return f"{told}; each has {abs(difference)} {more} than its reference"
 
     def _check_gaps(self, source: str, total: int) -> None:
         if self._gaps:
@@ -256,8 +260,8 @@ class Aligner:
             usual = "0, 1, 2, ... or, counting all utterances, 0, 2, 4, ..."
             raise AlignmentError(
                 where=f"{source}, dialogue {name!r}" if source else f"dialogue {name!r}",
-                expected=f"turns numbered {usual if numbers is None else _listed(numbers)}",
-                found=_listed(keys),
+                expected=f"turns numbered {usual if numbers is None else listed(numbers)}",
+                found=listed(keys),
                 extent=f"{len(self._gaps)} of {total} dialogues, {first_few([name for name, *_ in self._gaps])}",
                 remedy="Number the user turns without gaps, or fill them with --missing empty.",
             )
@@ -305,45 +309,3 @@ class Aligner:
                 found=" and ".join(lacking),
                 remedy=f"Check that both are of one split, or {'; '.join(remedies)}.",
             )
-
-
-def _has_correctness(dialogue: Dialogue) -> bool:
-    """Whether a dialogue holds right/wrong marks."""
-    return bool(dialogue.turns) and dialogue.turns[0].correctness is not None
-
-
-def _lacks_prediction(dialogue: Dialogue) -> bool:
-    """Whether no turn has a prediction, as in a dialogue in which a tracker failed."""
-    return all(
-        turn.pred is None and turn.pred_frames is None and turn.correctness is None for turn in dialogue.turns
-    )
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers[:8])) + (", ..." if len(numbers) > 8 else "")
-
-
-def _filled(ref: Dialogue, predicted: dict[int, Turn], pred: Dialogue | None = None) -> Dialogue:
-    """The reference's turns with the predicted states by number; a turn without one has an empty state."""
-    turns = []
-    for turn in ref.turns:
-        guess = predicted.get(turn.number) or Turn(turn.number, pred=[])
-        turns.append(
-            Turn(
-                number=turn.number,
-                ref=turn.ref,
-                pred=guess.pred,
-                system=guess.system if turn.system is None else turn.system,
-                user=guess.user if turn.user is None else turn.user,
-                ref_frames=turn.ref_frames,
-                pred_frames=guess.pred_frames,
-                correctness=guess.correctness,
-                pred_update=guess.pred_update,
-                choices=guess.choices,
-            )
-        )
-    sides: dict[Side, Dialogue | None] = {"ref": ref, "pred": pred}
-    updates = tuple(side for side, source in sides.items() if source is not None and side in source.updates)
-    doubles = ref.doubles or (pred is not None and pred.doubles)
-    forced = pred is not None and pred.forced
-    return Dialogue((pred or ref).id, turns, doubles, updates, ref.gaps, ref.alone, forced=forced, after=ref.after)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from dsteval.align.pairing import Aligner
 from dsteval.dialogue import Dialogue, canonical_id
-from dsteval.errors import OptionError, ProtocolError, unknown
+from dsteval.errors import OptionError, ProtocolError, first_few, unknown
 from dsteval.metrics import Metric
 from dsteval.outcomes.frames import FrameComparer, Framer
 from dsteval.outcomes.slices import Slice, Slicer, service_key
@@ -183,7 +183,14 @@ class Scan:
             n_slots,
             self._schema,
         )
-        return tuple(sentences)
+        return (*self._passed_over(), *sentences)
+
+    def _passed_over(self) -> Iterator[str]:
+        """Which files of a folder or an archive were taken for no dialogues, because of their names."""
+        for side in (self._ref, self._pred):
+            if isinstance(side, Source) and side.skipped_files:
+                names = first_few(side.skipped_files, 5)
+                yield f"{side.name}: passed over, being no dialogues by their names: {names}"
 
     def signature(self, partition: Partition, n_slots: int) -> tuple[str, ...]:
         """The signature of a score without its metric, in pieces."""

@@ -274,6 +274,7 @@ class Preparer:
                 state = dict(state)
             if len({self.slot(slot) for slot, _ in items}) < len(items):
                 self._check_doubles(dialogue.id, turn.number, items, side)
+                self._check_deletions(dialogue.id, turn.number, items)
             for slot, value in items:
                 pair = None if is_deletion(value) else self._pairs[side][slot, value]
                 if pair is None:
@@ -282,6 +283,21 @@ class Preparer:
                     state[pair[0]] = pair[1]
             states.append(state)
         return states
+
+    def _check_deletions(self, dialogue: str, number: int, items: Items) -> None:
+        """Note slots that one update both sets and deletes, in two spellings: the order of keys would decide."""
+        first: dict[str, Item] = {}
+        for slot, value in items:
+            before = first.setdefault(self.slot(slot), (slot, value))
+            if before[0] != slot and is_deletion(before[1]) != is_deletion(value):
+                self.problems.add(
+                    dialogue,
+                    number,
+                    slot=slot,
+                    expected="one change a slot, however it is spelt",
+                    found=f"{before[0]!r}: {before[1]!r} and {slot!r}: {value!r}",
+                    remedy="Keep the right one.",
+                )
 
     def _check_doubles(self, dialogue: str, number: int, items: Items, side: Side) -> None:
         """Note slots that stand twice: one spelling with two values, or two spellings that both have one."""

@@ -13,6 +13,7 @@ from dsteval.errors import OptionError, ReadError, first_few, require, unknown
 from dsteval.readers import formats
 from dsteval.readers.base import Options, Reader, Sign, Sureness
 from dsteval.readers.source import Source
+from dsteval.readers.unrecognised import unrecognised
 from dsteval.registry import Registry, instances
 
 __all__ = ["Detected", "Options", "Reader", "Sign", "Source", "Sureness", "detect", "find", "names", "read"]
@@ -80,9 +81,7 @@ def _detect(source: Source) -> Detected:
         if part.kind in ("object", "list") and part.first_record is None:
             found = f"none in {len(part.top)} of {len(part.top)} dialogues" if part.top else "none"
             raise ReadError(where=part.name, expected="at least one turn in an empty data set", found=found)
-        expected = f"one of the formats {', '.join(names())}"
-        remedy = "See dsteval list readers for what each looks like, and choose with --format."
-        raise ReadError(where=source.name, expected=expected, found=source.sample(), remedy=remedy)
+        raise unrecognised(source, list(map(find, names())))
     chosen = next(iter(fitting.values()))
     found = " and ".join(f"{name} ({detected.sign})" for name, detected in fitting.items())
     remedy = f"Say which with --format (of a reference --ref-format), for example {chosen.reader.name}."

@@ -109,10 +109,22 @@ class Flattener:
             elif kind is str:
                 items.append((key, value))
             elif kind is dict or isinstance(value, Mapping):
+                if "-" in key and not all(isinstance(inner, str | None | list) for _, inner in value.items()):
+                    self.note(
+                        dialogue,
+                        turn,
+                        "a value that is text or a list of texts",
+                        value,
+                        key,
+                        "Write the value alone.",
+                    )
+                    continue
                 for inner_key, inner in value.items():
                     slot = f"{key}-{inner_key}"
-                    items.append((slot, inner if type(inner) is str else self.value(inner, dialogue, turn, slot)))
-            else:
+                    if not _is_booking(inner_key, inner):
+                        text = inner if type(inner) is str else self.value(inner, dialogue, turn, slot)
+                        items.append((slot, text))
+            elif not _is_booking(key, value):
                 items.append((key, self.value(value, dialogue, turn, key)))
         return items
 
@@ -157,6 +169,12 @@ class Flattener:
         twice = first_double([frame.service for frame in frames])
         if twice is not None:
             self.problems.add(dialogue, turn, expected="one frame a service", found=f"{shown(twice)} twice")
+
+
+def _is_booking(slot: object, value: object) -> bool:
+    """Whether it is MultiWOZ's list of what was booked, which is no slot."""
+    named = isinstance(slot, str) and slot.rpartition("-")[2].casefold() == "booked"
+    return named and isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
 
 
 def _is_integer(value: object) -> TypeGuard[int]:

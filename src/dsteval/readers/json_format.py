@@ -70,7 +70,7 @@ class JsonFormat(Reader):
         record = source.first_record if source.kind == self.kind else None
         turns = [turn for turn in self.sample(record) if isinstance(turn, dict)]
         place = (self.id, self.number) if self.kind == "list" else ()
-        marks = self.marks or (*place, *self._needed)
+        marks = self.marks or (*place, *self.fields_needed)
         fits = any(_has(turn, marks) for turn in turns) and all(map(self.unlike.isdisjoint, turns))
         return Sign(self.sign, self.sureness) if fits else None
 
@@ -85,7 +85,8 @@ class JsonFormat(Reader):
         return record if isinstance(record, list) and self.layout != "object" else []
 
     @property
-    def _needed(self) -> tuple[str, ...]:
+    def fields_needed(self) -> tuple[str, ...]:
+        """The fields that every turn has."""
         return self.needed or tuple(filter(None, (self.ref, self.pred, self.state)))
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
@@ -104,7 +105,7 @@ class JsonFormat(Reader):
             for line, chunk in source.records():
                 where = f"{source.name}, {line}"
                 record = fields(chunk.value, where)
-                name, label = self.place(record) if _has(record, self._needed, where) else (None, None)
+                name, label = self.place(record) if _has(record, self.fields_needed, where) else (None, None)
                 if place := turns.place(line, name, label, chunk.value, self.expected):
                     yield *place, record
         else:
@@ -132,7 +133,7 @@ class JsonFormat(Reader):
             where = turns.where(name, position)
             record = fields(turn, where)
             number = turn_number(record.get(self.number)) if listed and self.number else position
-            if number is not None and _has(record, self._needed, where):
+            if number is not None and _has(record, self.fields_needed, where):
                 yield name, number, record
             else:
                 turns.note(name, position, self.expected, turn)

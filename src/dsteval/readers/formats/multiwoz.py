@@ -61,6 +61,11 @@ def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Itera
 def _items(metadata: dict[str, Any], name: str, number: int, flattener: Flattener) -> Iterator[Item]:
     for domain, value in metadata.items():
         parts = flattener.fields(value, name, number)
+        if unknown := parts.keys() - {"book", "semi"}:
+            found = {key: parts[key] for key in sorted(unknown)}
+            flattener.note(name, number, f"semi and book alone in metadata of {domain}", found)
+        elif not isinstance(value, dict):
+            flattener.note(name, number, f"an object with semi and book as metadata of {domain}", value)
         for part, prefix in (("book", "book "), ("semi", "")):
             slots = parts.get(part, {})
             if not isinstance(slots, dict):

@@ -7,6 +7,7 @@ from dsteval.errors import ReadError, first_few, require
 from dsteval.readers.base import Flattener, Grouped, Options, Reader, Sign, Sureness
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
+from dsteval.values.slots import MULTIWOZ, canonical
 
 _KEYS = ("dialogue_id", "turn_id")
 _PLAIN = frozenset({*_KEYS, "system", "user"})
@@ -61,6 +62,9 @@ def _check_header(header: list[str], source: str, ref_field: str | None) -> None
     usable = set(_KEYS) <= set(header) and len(set(header)) == len(header)
     expected = "a header with dialogue_id and turn_id, each column named once"
     require(usable, line, expected, columns, ReadError)
+    held = [name for name in header if name in _STATES or name == ref_field or ":" in name or _is_slot(name)]
+    expected = "one row a turn: a column state (or ref and pred), or a column for each slot, such as hotel-area"
+    require(held, line, expected, f"no such column among {columns}", ReadError)
     # Where slots stand under ref: and pred:, a slot column without is a slip.
     sided = [name for name in header if name.startswith(("ref:", "pred:"))]
     bare = [name for name in header if "-" in name and name not in sided]
@@ -68,6 +72,10 @@ def _check_header(header: list[str], source: str, ref_field: str | None) -> None
     require(not (sided and bare), line, expected, first_few(bare), ReadError)
     where = f"{source}, --ref-field {ref_field}"
     require(ref_field is None or ref_field in header, where, "a column of the table", columns)
+
+
+def _is_slot(column: str) -> bool:
+    return "-" in column or canonical(column) in MULTIWOZ
 
 
 def _delimiter(header: str) -> str:
@@ -92,7 +100,7 @@ def _states(
             continue
         if not colon or target not in ("ref", "pred"):
             target, slot = side, column
-            if "-" not in column:
+            if not _is_slot(column):
                 continue
         items = states.setdefault(target, [])
         if cell.strip():
