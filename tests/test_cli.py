@@ -175,7 +175,7 @@ def test_every_command_in_every_form(tmp_path: Path, command: list[str], form: s
         trimmed = "".join(line.rstrip() + "\n" for line in printed.splitlines())
         if command[0] == "score" and form == "json":
             saved = strict(out.read_text(encoding="utf-8"))
-            assert all(system.pop("per_dialogue") for system in saved["systems"])
+            assert all(system.pop("per_dialogue") and system.pop("checksum") for system in saved["systems"])
             assert saved == strict(printed)
         else:
             assert out.read_text(encoding="utf-8") == (trimmed if form == "text" else printed)

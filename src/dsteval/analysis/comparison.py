@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, product
 from typing import Any, TypeAlias, Unpack
 
 from dsteval import readers
 from dsteval.analysis.baselines import BASELINES, baseline
-from dsteval.analysis.differences import TESTS, Difference, SharedDraws, differences
+from dsteval.analysis.differences import SHOWN, TESTS, Difference, SharedDraws, differences
 from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, MetricError, OptionError, first_few, require, require_known
 from dsteval.metrics import Metric, parse
@@ -23,7 +24,7 @@ from dsteval.results import html
 from dsteval.results.aligned import beside, check_alike, turns_by_id
 from dsteval.results.numbers import interval, number, p_value
 from dsteval.results.result import Result, document, signed
-from dsteval.results.saved import is_saved, load, recounted
+from dsteval.results.saved import is_saved, joint, load, recounted
 from dsteval.stats.bootstrap import TOLERANCE
 from dsteval.stats.intervals import NO_INTERVALS, Intervals
 
@@ -70,7 +71,7 @@ class Comparison:
 
     def to_dict(self, keep: bool = False) -> dict[str, Any]:
         """The JSON document; ``keep`` puts the counts per dialogue in, so that it can be loaded again."""
-        whole = document(self.systems, keep) | {"comparisons": list(map(asdict, self.differences))}
+        whole = document(self.systems, keep) | {"comparisons": [one.to_dict(*SHOWN) for one in self.differences]}
         return whole | ({"baselines": [one.system() for one in self.baselines]} if self.baselines else {})
 
     def _repr_html_(self) -> str:
@@ -94,7 +95,11 @@ def _line(one: Difference, width: int) -> str:
     if one.difference is None:
         return f"{head}  undefined: {one.note}"
     between = interval(one.low, one.high, one.scale, sign=True, to=", ")
-    p = "" if one.p_holm is None else f"  p {p_value(one.p)}, after Holm {p_value(one.p_holm)}"
+    p = (
+        f"  p {p_value(one.p, floor=one.floor)}, after Holm {p_value(one.p_holm)}"
+        if one.p_holm is not None
+        else ""
+    )
     return f"{head}  {number(one.difference, one.scale, sign=True)}{f'  [{between}]' if between else ''}{p}"
 
 
@@ -108,6 +113,7 @@ def compare(
     against: Sequence[Result] = (),
     baselines: Sequence[str] = (),
     test: str = "bootstrap",
+    pairs: str = "all",
     **settings: Unpack[Settings],
 ) -> Comparison:
     """Compare systems on the same reference, dialogue by dialogue.
@@ -115,12 +121,17 @@ def compare(
     ``systems`` are Results, or by name whatever ``evaluate`` takes, Results, and saved results. ``common`` leaves
     out the dialogues that not all of them have, which is refused otherwise. ``against``: pairs are made with
     these, and only with these. ``baselines`` adds rows without tests, "nothing" and "before" (BASELINES); they
-    need the reference. ``test`` is "bootstrap" or "permutation". Dialogues are paired by id; all metrics and
-    systems are resampled over the same draws, and so are the differences, so that an interval of a difference is
-    narrower than those of the two systems suggest.
+    need the reference. ``test`` is "bootstrap" or "permutation". ``pairs``: every two systems are compared
+    ("all"), each with the best by the first metric ("best"), or each with the system of that name. Dialogues are
+    paired by id; all metrics and systems are resampled over the same draws, and so are the differences, so that an
+    interval of a difference is narrower than those of the two systems suggest.
+
+    Where the smallest p of so many resamples, times the number of pairs, could not be significant, the tests draw
+    more often; a note says how often. |S| is one for all systems: that of the slots of all of them.
 
     Raises AlignmentError where the systems cannot be compared: other references, protocols, |S| (where a metric
-    counts it), tables or dialogues; OptionError for fewer than two systems, and as ``evaluate`` does.
+    counts it and a list was given), tables or dialogues; OptionError for fewer than two systems, and as
+    ``evaluate`` does.
 
     >>> ref = {"x": [{"hotel-area": "north"}], "y": [{"hotel-area": "east"}, {"hotel-area": "west"}]}
     >>> found = compare({"good": ref, "bad": {"x": [{}], "y": [{}, {}]}}, ref, metrics=["JGA"])
@@ -149,9 +160,12 @@ def compare(
     results += against
     require(len(results) >= 2, "compare", "two systems or more", len(results))
     check_names([result.name for result in results], "compare")
-    results = _narrowed(results, metrics)
     for result in results[1:]:
-        check_alike(results[0], result)
+        check_alike(results[0], result, n_slots=False)
+    results = _narrowed(results, metrics)
+    sizes = {result.n_slots for result in results}
+    if any(metric.uses_n_slots for metric in results[0].metrics.values()):
+        results = joint(results)
     order, note = _order(results, common)
     parts = [_part(result, order, note) for result in results]
     texts = list(parts[0].metrics)
@@ -160,9 +174,34 @@ def compare(
     rows = tuple(replace(one, notes=(), source="") for one in again)
     shared = SharedDraws.over(intervals, parts)
     done = tuple(recounted(part, texts, shared) for part in parts)
-    fresh = len(done) - len(against)
-    pairs = list(product(done[:fresh], done[fresh:]) if against else combinations(done, 2))
-    return Comparison(done, tuple(differences(pairs, shared, test)), rows, (note,) if note else ())
+    chosen = _pairs(done, len(against), pairs, texts[0])
+    notes = [note] if note else []
+    if len(sizes) > 1 and len({result.n_slots for result in done}) == 1:
+        notes.append(f"|S| = {done[0].n_slots} for all systems: the slots of the reference and of all of them")
+    if (enough := _draws_for(len(chosen))) > intervals.resamples:
+        notes.append(f"tests from {enough} resamples, as {len(chosen)} pairs need; other intervals from fewer")
+        shared = SharedDraws.over(replace(intervals, resamples=enough), parts)
+    return Comparison(done, tuple(differences(chosen, shared, test)), rows, tuple(notes))
+
+
+def _pairs(done: Sequence[Result], n_against: int, pairs: str, metric: str) -> list[tuple[Result, Result]]:
+    """The pairs that are compared. Raises OptionError for a system that is not there."""
+    fresh, saved = done[: len(done) - n_against], done[len(done) - n_against :]
+    if saved:
+        return list(product(fresh, saved))
+    if pairs == "all":
+        return list(combinations(done, 2))
+    names = [one.name for one in done]
+    if pairs == "best":
+        pairs = (Comparison(tuple(done), ()).best(metric) or names)[0]
+    require_known("system in --pairs", pairs, names)
+    (one,) = (system for system in done if system.name == pairs)
+    return [(one, other) for other in done if other is not one]
+
+
+def _draws_for(n_pairs: int) -> int:
+    """How many resamples so many pairs need: 0 where a thousand leave room below ALPHA, else for a tenth of it."""
+    return 0 if 2 * n_pairs / 1001 <= ALPHA / 2 else math.ceil(20 * n_pairs / ALPHA)
 
 
 def _scored(

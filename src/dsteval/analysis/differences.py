@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,7 +26,8 @@ class Difference:
 
     ``low``, ``high`` and the standard ``error`` are those of the difference over resampled dialogues, None without
     an interval; ``p`` is that of ``test`` (the paired bootstrap where it is empty), ``p_holm`` the same after Holm
-    over all pairs of this metric, None without a test. ``note`` says why something is None, and what else to know.
+    over all pairs of this metric, None without a test. ``floor`` is the smallest p that so many resamples can
+    tell, None where there is none. ``note`` says why something is None, and what else to know.
     """
 
     metric: str
@@ -40,6 +41,7 @@ class Difference:
     p: float | None = None
     p_holm: float | None = None
     note: str = ""
+    floor: float | None = None
 
     @property
     def scale(self) -> int:
@@ -64,6 +66,9 @@ class Difference:
         return {name: getattr(self, name) for name in names}
 
 
+SHOWN = tuple(one.name for one in fields(Difference) if one.name != "floor")
+"""The fields of a difference that JSON and CSV have."""
+
 Measured: TypeAlias = tuple[str, Counts | None, Array | None]
 """A system's name, its counts, None where the metric is undefined, and values [resamples], None without draws."""
 
@@ -87,7 +92,8 @@ def difference_of(text: str, metric: Metric, a: Measured, b: Measured, intervals
     dropped = f"{interval.dropped} resamples undefined and left out" if interval.dropped else ""
     note = _joined(interval.note, dropped)
     low, high, error = map(or_none, interval[:3]) if intervals.level is not None else (None, None, None)
-    return replace(plain, low=low, high=high, error=error, p=or_none(p), note=note)
+    floor = 2 / (1 + len(drawn_a))
+    return replace(plain, low=low, high=high, error=error, p=or_none(p), note=note, floor=floor)
 
 
 def with_holm(pairs: Sequence[Difference]) -> Iterator[Difference]:
@@ -148,7 +154,9 @@ def _difference(text: str, a: Result, b: Result, shared: SharedDraws, test: str)
     measured = _measured(text, metric, {a.name: counts_a, b.name: counts_b}, shared)
     p = measured.p
     if test == "permutation" and shared.drawn:
-        p = or_none(permutation(counts_a, counts_b, metric.value, shared.resamples, shared.seed).p)
+        swapped = permutation(counts_a, counts_b, metric.value, shared.resamples, shared.seed)
+        p = or_none(swapped.p)
+        measured = replace(measured, floor=None if swapped.exact else 1 / (1 + swapped.resamples_used))
     alike = "alike in every dialogue" if np.array_equal(*padded(counts_a, counts_b)) else ""
     return replace(measured, test=f"paired-{test}", p=p, note=_joined(alike, measured.note))
 
@@ -162,7 +170,7 @@ def _match(a: Result, b: Result, shared: SharedDraws) -> Difference:
     right, other = (one[:, 1] == 1 for one in counts.values())
     only_a, only_b = int((right & ~other).sum()), int((other & ~right).sum())
     note = _joined(f"right throughout: {only_a} only in a, {only_b} only in b", measured.note)
-    return replace(measured, p=mcnemar(only_a, only_b), note=note)
+    return replace(measured, p=mcnemar(only_a, only_b), note=note, floor=None)
 
 
 def _measured(text: str, metric: Metric, counts: Mapping[str, Counts], shared: SharedDraws) -> Difference:

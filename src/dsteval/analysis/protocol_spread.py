@@ -157,7 +157,7 @@ class _ProtocolRun:
         outcomes = scan.outcomes()
         partition = scan.partition(outcomes)
         self.scores = scan.scores(partition, outcomes.n_slots, run.intervals)
-        self.notes = scan.notes(partition, outcomes.n_slots)
+        self.notes = scan.notes(partition)
         self.right = scan.comparer.right
         self.protocol: Protocol = run.protocol
         check_only(self.protocol.name, self.protocol, reference_slots(dialogue for dialogue, _ in pairs))

@@ -75,7 +75,7 @@ def validate(
         scan = Scan(run, ref, dialogues, source=source.name, schema_from=(ref, source))
         dialogues = [dialogue for dialogue, _ in scan.compared()]
         outcomes = scan.outcomes()
-        said = scan.notes(scan.partition(outcomes), outcomes.n_slots)
+        said = scan.notes(scan.partition(outcomes))
     noticed = facts(dialogues, run.tables.ontology if "ontology" in run.tables.hashes else None)
     head = (source.name, detected.reader.name, detected.sign, run.protocol.label, " and ".join(sides))
     return Report(*head, *size, slots, values, check, said, tuple(noticed))

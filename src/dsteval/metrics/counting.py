@@ -5,11 +5,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from dsteval.errors import MetricError
 from dsteval.outcomes.table import Array, Outcomes
 
 Counts: TypeAlias = Array
 """Additive columns [dialogues, columns]: integers wherever possible. Columns that one part of the data lacks
 are zeros at the right end."""
+
+MOST_CELLS = 1 << 29
+"""How many counts a metric may keep of all dialogues: 4 GiB."""
 
 
 def total(counts: Counts) -> Array:
@@ -57,6 +61,14 @@ def per_column(
 ) -> Counts:
     """Units that are chosen, then how many of them, or the sums of their weights, have each column above 0."""
     dialogue, size = outcomes.dialogue_of[chosen], len(outcomes.dialogues)
+    if size * width > MOST_CELLS:
+        longest = int(np.diff(outcomes.offsets).argmax())
+        raise MetricError(
+            where=f"dialogue {outcomes.dialogues[longest]!r}",
+            expected=f"at most {MOST_CELLS} counts, dialogues times distances",
+            found=f"{size} times {width}",
+            remedy="Score the longest dialogues apart from the others.",
+        )
     sums = np.bincount(dialogue * width + column[chosen], weights, minlength=size * width)
     counts = sums.astype(np.int64).reshape(size, width)
     counts[:, 0] = np.bincount(dialogue, minlength=size)

@@ -62,7 +62,7 @@ def evaluate(
         n_slots=outcomes.n_slots,
         signature=scan.signature(partition, outcomes.n_slots),
         intervals=run.intervals,
-        notes=scan.notes(partition, outcomes.n_slots),
+        notes=scan.notes(partition),
         slices=tuple(scan.slices(partition, outcomes)),
         changes=tuple(scan.preparer.changes()) if options.get("changes") else None,
         errors=tuple(errors_of(outcomes, contexts)) if options.get("errors") else None,

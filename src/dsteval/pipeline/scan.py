@@ -168,9 +168,10 @@ class Scan:
             self.aligner.coverage,
             self.aligner.fingerprint,
             NoteCounts.of(outcomes, self.comparer, passed_over, self.preparer.dropped("ref")),
+            tuple(outcomes.slots),
         )
 
-    def notes(self, partition: Partition, n_slots: int) -> tuple[str, ...]:
+    def notes(self, partition: Partition) -> tuple[str, ...]:
         """The sentences that stand below the numbers."""
         assert partition.note_counts is not None
         run = self.run
@@ -180,7 +181,6 @@ class Scan:
             run.protocol,
             run.policy,
             run.given_slots,
-            n_slots,
             self._schema,
         )
         return (*self._passed_over(), *sentences)

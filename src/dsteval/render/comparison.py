@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 
 from dsteval.analysis.comparison import Comparison
-from dsteval.analysis.differences import Difference
+from dsteval.analysis.differences import SHOWN, Difference
 from dsteval.render.scores import scores_table
 from dsteval.render.table import Cell, Marked, Table, grouped
 from dsteval.results.numbers import interval, number, p_value
@@ -42,9 +42,10 @@ def _scores(comparison: Comparison, paper: bool) -> Table:
     rows += scores_table([*systems[:1], *comparison.baselines], paper).rows[1:]
     notes = [*comparison.notes, *table.notes]
     notes += [f"{one.name}: {_MEANT[one.name]}" for one in comparison.baselines]
+    pairs = {(one.a, one.b) for one in comparison.differences}
     if any(behind.values()):
         tests = ", ".join({one.test for one in comparison.differences} - {"mcnemar"})
-        notes.append(f"{_WORSE} worse than the best of the column at 5 % ({tests}, Holm over all pairs)")
+        notes.append(f"{_WORSE} worse than the best of the column at 5 % ({tests}, Holm over {len(pairs)} pairs)")
     tidy = scores_table([*comparison.systems, *comparison.baselines], paper).tidy
     return replace(table, rows=rows, notes=notes, tidy=tidy)
 
@@ -57,17 +58,18 @@ def _bare(result: Result, told: Sequence[str]) -> Result:
 def _pairs(comparison: Comparison, everything: bool) -> Table:
     differences = comparison.differences
     pairs = {(one.a, one.b) for one in differences}
-    few = len(pairs) < math.comb(len(comparison.systems), 2)  # those with a saved result only
+    few = len(pairs) < math.comb(len(comparison.systems), 2)  # those with a saved result, or one system, only
     beaten = {(one.metric, one.worse) for one in differences}
     best = [one for one in differences if not {(one.metric, one.a), (one.metric, one.b)} <= beaten]
     shown = list(differences) if everything or few else best
     p_of = partial(p_value, short=True)
-    rows = [[one.metric, one.a, one.b, _points(one), p_of(one.p), p_of(one.p_holm)] for one in shown]
+    rows = [
+        [one.metric, one.a, one.b, _points(one), p_of(one.p, floor=one.floor), p_of(one.p_holm)] for one in shown
+    ]
     notes = _notes(comparison, shown)
     if more := len(differences) - len(shown):
         notes.append(f"pairs without the best system: {more} more; csv and json list all")
-    names = [one.name for one in fields(Difference)]
-    tidy = Table(names, [[getattr(one, name) for name in names] for one in differences])
+    tidy = Table(SHOWN, [[getattr(one, name) for name in SHOWN] for one in differences])
     return Table(["metric", "a", "b", "a - b", "p", "p (Holm)"], rows, range(3, 6), "Differences", notes, tidy)
 
 

@@ -74,8 +74,8 @@ def _verdict(turn: TurnLine | None) -> tuple[str, str]:
     """What became of a turn, with its colour."""
     if turn is None:
         return "-", "dim"
-    error = "an error without an error turn" if turn.error_turn is None else f"the error of turn {turn.error_turn}"
-    more = {"type 1": ": a new error", "type 2": f": inherits {error}"}.get(turn.outcome, "")
+    counted = "" if turn.error_turn is None else f", counted from turn {turn.error_turn}, the last with a new one"
+    more = {"type 1": ": a new error", "type 2": f": inherited errors only{counted}"}.get(turn.outcome, "")
     return f"{turn.outcome}, weight {number(turn.weight, digits=3)}{more}", _OUTCOME[turn.outcome]
 
 

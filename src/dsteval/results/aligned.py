@@ -121,15 +121,15 @@ def beside(first: Result, other: Result) -> str:
     return f"{other.name} beside {first.name}"
 
 
-def check_alike(first: Result, other: Result, references: bool = True) -> None:
+def check_alike(first: Result, other: Result, references: bool = True, n_slots: bool = True) -> None:
     """Raise AlignmentError where numbers of the two cannot be held side by side.
 
-    Without ``references`` these may differ.
+    Without ``references`` these may differ, without ``n_slots`` |S|.
     """
     ours = _what_moves_numbers(first)
     if not references:
         del ours["reference"]
-    if not any(metric.uses_n_slots for metric in first.metrics.values()):
+    if not n_slots or not any(metric.uses_n_slots for metric in first.metrics.values()):
         del ours["|S|"]
     check_equal(beside(first, other), ours, _what_moves_numbers(other), _REMEDIES)
 

@@ -158,7 +158,6 @@ def notes(
     protocol: Protocol,
     policy: Policy,
     given_slots: Collection[str] | None,
-    n_slots: int,
     schema: Collection[str] = (),
 ) -> Iterator[str]:
     """The sentences that stand below the numbers.
@@ -172,7 +171,7 @@ def notes(
             kind, _, done = what.partition(": ")
             if names:
                 yield f"{_many(len(names), kind)} {done} ({first_few(names)})"
-    yield from _slots(counts, protocol, given_slots, n_slots, schema)
+    yield from _slots(counts, protocol, given_slots, schema)
     if counts.numbers["valued"]:
         yield from _hints(counts, protocol)
 
@@ -204,7 +203,7 @@ def _coverage(coverage: Coverage, protocol: Protocol, policy: Policy) -> Iterato
 def _counted(number: int, what: str) -> str:
     """A number before words in the plural, which become singular after 1."""
     if number == 1:
-        for plural, singular in (("s are", " is"), ("s hold ", " holds "), ("and count ", "and counts ")):
+        for plural, singular in (("s are", " is"), ("s hold ", " holds ")):
             what = what.replace(plural, singular, 1)
     return f"{number} {what}"
 
@@ -217,7 +216,6 @@ def _slots(
     counts: NoteCounts,
     protocol: Protocol,
     given_slots: Collection[str] | None,
-    n_slots: int,
     schema: Collection[str],
 ) -> Iterator[str]:
     """Slots that are not in S, or, without a list, predicted slots that nothing explains."""
@@ -229,8 +227,6 @@ def _slots(
         known = schema or ({*map(SPELLINGS[protocol.states.slots], MULTIWOZ)} if in_ref & MULTIWOZ else ())
         unexpected = [slot for slot in counts.slots if slot not in in_ref and slot not in known]
         what = "predicted slots are never in the reference"
-        counted = protocol.scope.slots == "auto" and n_slots == len(counts.slots)
-        what += f", and count in |S| = {n_slots}" if counted else ""
     else:
         return
     shared = any(seen.in_ref and seen.in_pred for seen in counts.slots.values())

@@ -31,10 +31,16 @@ def interval(
     return f"{number(low, scale, digits=digits, sign=sign)}{to}{number(high, scale, digits=digits, sign=sign)}"
 
 
-def p_value(p: float | None, *, short: bool = False) -> str | None:
+def p_value(p: float | None, *, short: bool = False, floor: float | None = None) -> str | None:
     """The p of a test with four digits, or with three; then one that is less than these can say is told as such.
+
+    So is one at its ``floor``, the smallest that the number of resamples can tell.
 
     >>> p_value(0.03125), p_value(0.03125, short=True), p_value(0.0007, short=True), p_value(None)
     ('0.0312', '0.031', '<0.001', None)
+    >>> p_value(0.002, floor=0.002), p_value(0.002, floor=0.001)
+    ('<0.0020', '0.0020')
     """
+    if p is not None and floor is not None and p <= floor * (1 + 1e-9) and not (short and p < 0.001):
+        return f"<{number(p, digits=3 if short else 4)}"
     return "<0.001" if short and p is not None and p < 0.001 else number(p, digits=3 if short else 4)

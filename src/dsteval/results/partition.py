@@ -21,8 +21,8 @@ class Partition:
 
     Per dialogue, in one order: ``dialogues`` (ids), ``turns_per_dialogue``, and ``counts`` by ``count_text``, each
     [dialogues, columns]. ``unavailable`` says by a metric's text why it cannot be had from these files.
-    ``reference_hash`` is the hash of the labels. ``note_counts`` is what notes are made of, None for a result that
-    was saved.
+    ``reference_hash`` is the hash of the labels, ``slots`` are those seen on either side. ``note_counts`` is what
+    notes are made of, None for a result that was saved.
     """
 
     dialogues: tuple[str, ...]
@@ -32,6 +32,7 @@ class Partition:
     coverage: Coverage
     reference_hash: Fingerprint
     note_counts: NoteCounts | None = None
+    slots: tuple[str, ...] = ()
 
     def __add__(self, other: Partition) -> Partition:
         return Partition.sum([self, other])
@@ -60,6 +61,7 @@ class Partition:
             Coverage.sum(covered, one_reference=False) if len(covered) > 1 else covered[0],
             Fingerprint.sum(hashes) if len(hashes) > 1 else hashes[0],
             reduce(NoteCounts.__add__, notes) if len(notes) == len(parts) else None,
+            tuple(dict.fromkeys(slot for part in parts for slot in part.slots)),
         )
 
     def counts_of(self, metrics: Mapping[str, Metric]) -> dict[str, Counts]:

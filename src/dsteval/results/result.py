@@ -1,5 +1,6 @@
 """What an evaluation returns: scores with what was counted, coverage, and their JSON."""
 
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -171,6 +172,7 @@ class Result:
             entry["changes"] = [change._asdict() for change in self.changes]
         if keep:
             entry["per_dialogue"] = self._per_dialogue()
+            entry["checksum"] = checksum(entry)
         return entry
 
     def _per_dialogue(self) -> dict[str, Any]:
@@ -180,11 +182,13 @@ class Result:
             "dialogues": list(self.dialogues),
             "turns": list(self.turns_per_dialogue),
             "slots": self.n_slots,
+            "slot_names": list(self.partition.slots),
             "columns": COLUMNS,
             "settings": self.protocol_hash,
             "reference": [self.reference_hash.total, self.reference_hash.dialogues],
             "metrics": {text: str(metric) for text, metric in self.metrics.items()},
             "counts": {key: list(map(_trimmed, counts.tolist())) for key, counts in by_key.items()},
+            "widths": {key: counts.shape[1] for key, counts in by_key.items()},
         }
 
     def _repr_html_(self) -> str:
@@ -216,6 +220,12 @@ class Result:
         scale = self.metrics[score.metric].scale
         counted = f"{score.total}" if score.count is None else f"{score.count} / {score.total}"
         return str(number(score.value, scale)), interval(score.low, score.high, scale) or "", counted
+
+
+def checksum(entry: Mapping[str, Any]) -> str:
+    """Twelve hexadecimal digits over all of a system's entry but these: what was edited by hand does not fit."""
+    content = finite({key: value for key, value in entry.items() if key != "checksum"})
+    return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()[:12]
 
 
 def scored(

@@ -1,5 +1,6 @@
 """Saved results: the JSON that ``score -o`` writes, read back, put together, and counted anew."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,13 +15,14 @@ from dsteval.align.coverage import Coverage
 from dsteval.align.fingerprint import Fingerprint
 from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError, MetricError, ProtocolError, ReadError, first_few, require
-from dsteval.metrics import Counts, Metric, parse, under
+from dsteval.metrics import Counts, Metric, parse, total, under
 from dsteval.protocols.model import load as load_protocol
 from dsteval.protocols.model import names as protocol_names
 from dsteval.readers import Source
 from dsteval.results.partition import Partition
-from dsteval.results.result import COLUMNS, SCHEMA, Result, Score, signed
+from dsteval.results.result import COLUMNS, SCHEMA, Result, Score, checksum, signed
 from dsteval.stats.intervals import Intervals
+from dsteval.values.slots import MULTIWOZ
 
 
 class _Counted(msgspec.Struct):
@@ -32,6 +34,8 @@ class _Counted(msgspec.Struct):
     metrics: dict[str, str]
     counts: dict[str, list[list[float]]]
     columns: int = 1
+    widths: dict[str, int] = {}
+    slot_names: list[str] = []
 
 
 class _System(msgspec.Struct):
@@ -73,10 +77,11 @@ def load(source: str | Path | Source) -> list[Result]:
         raise ReadError(where=source.name, expected=f"schema {SCHEMA}", found=f"schema {document.schema}")
     if not document.systems:
         raise ReadError(where=source.name, expected="at least one system", found="none")
-    return [_result(system, source.name) for system in document.systems]
+    entries = msgspec.json.decode(source.data)["systems"]
+    return [_result(system, source.name, entry) for system, entry in zip(document.systems, entries, strict=True)]
 
 
-def _result(system: _System, where: str) -> Result:
+def _result(system: _System, where: str, entry: Mapping[str, Any]) -> Result:
     kept = system.per_dialogue
     place = f"{where}, system {system.name!r}"
     if kept is None:
@@ -95,8 +100,14 @@ def _result(system: _System, where: str) -> Result:
             found=f"version {kept.columns}, in which others are kept of {first_few(changed or metrics)}",
             remedy="Score the predictions again.",
         )
-    fewest = {metric.count_text: metric.columns for metric in metrics.values()}
-    counts = {key: _rectangle(rows, fewest.get(key, 0)) for key, rows in kept.counts.items()}
+    if (told := entry.get("checksum")) != (right := checksum(entry)):
+        raise ReadError(
+            where=place,
+            expected=f"what score -o wrote, with the checksum {right}",
+            found="none" if told is None else str(told),
+            remedy="The file was changed since, or comes from an older version. Score the predictions again.",
+        )
+    counts = {key: _rectangle(rows, kept.widths.get(key, 0), place) for key, rows in kept.counts.items()}
     lengths = {len(kept.dialogues), len(kept.turns), *map(len, counts.values())}
     if len(lengths) != 1:
         found = f"{', '.join(map(str, sorted(lengths)))} rows"
@@ -110,15 +121,46 @@ def _result(system: _System, where: str) -> Result:
     signature = tuple(system.scores[0].signature.split("|")[1:])
     unavailable = {str(metrics[text]): reasons[text] for text in uncounted}
     coverage, fingerprint = Coverage(**system.coverage), Fingerprint.of(*kept.reference)
-    partition = Partition(tuple(kept.dialogues), tuple(kept.turns), counts, unavailable, coverage, fingerprint)
+    partition = Partition(
+        tuple(kept.dialogues),
+        tuple(kept.turns),
+        counts,
+        unavailable,
+        coverage,
+        fingerprint,
+        slots=tuple(kept.slot_names),
+    )
     head = (system.name, system.source, system.protocol, kept.settings)
     intervals, notes = Intervals.signed(signature), tuple(system.notes)
-    return Result(*head, partition, metrics, kept.slots, signature, intervals, notes)
+    result = Result(*head, partition, metrics, kept.slots, signature, intervals, notes)
+    _check_itself(result, system.scores, place)
+    return result
 
 
-def _rectangle(rows: list[list[float]], fewest: int) -> Counts:
-    """Rows of counts, short ones filled with zeros to the longest or the fewest columns; integers if all are."""
-    width = max(fewest, *map(len, rows))
+def _check_itself(result: Result, scores: Sequence[Score], place: str) -> None:
+    """Raise ReadError where a saved result contradicts itself."""
+    coverage = result.coverage
+    covered = f"{coverage.scored_dialogues} dialogues and {coverage.scored_turns} turns"
+    held = f"{len(result.dialogues)} dialogues and {sum(result.turns_per_dialogue)} turns"
+    require(covered == held, place, covered, held, ReadError)
+    twice = [key for key, count in Counter(map(canonical_id, result.dialogues)).items() if count > 1]
+    require(not twice, place, "each dialogue once", first_few(twice), ReadError)
+    signed_size = next((piece for piece in result.signature if piece.startswith("S:")), "none")
+    require(
+        signed_size == f"S:{result.n_slots}", place, f"|S| as signed, {signed_size}", result.n_slots, ReadError
+    )
+    for score in scores:
+        counts = result.counts.get(score.metric)
+        value = math.nan if counts is None else float(result.metrics[score.metric].value(total(counts)))
+        alike = math.isnan(value) if score.value is None else math.isclose(value, score.value, abs_tol=1e-9)
+        expected_value = f"{score.metric} as its counts give it, {value}"
+        require(alike, place, expected_value, str(score.value), ReadError, "Score the predictions again.")
+
+
+def _rectangle(rows: list[list[float]], width: int, place: str) -> Counts:
+    """Rows of counts, short ones filled with zeros at the right; integers if all are."""
+    longest = max(map(len, rows), default=0)
+    require(longest <= width, place, f"rows of {width} counts at most", f"one of {longest}", ReadError)
     whole = all(isinstance(value, int) for row in rows for value in row)
     padded = [row + [0] * (width - len(row)) for row in rows]
     return np.array(padded, dtype=np.int64 if whole else float).reshape(len(rows), width)
@@ -182,6 +224,7 @@ def merge(results: Sequence[Result], name: str | None = None) -> Result:
     parts, AlignmentError where a dialogue stands in two parts, or protocols, slots or metrics differ.
     """
     require(results, "merge", "at least one result", "none")
+    results = joint(results)
     first = results[0]
     for other in results[1:]:
         check_equal(f"{other.source} beside {first.source}", _rule(first), _rule(other), {})
@@ -244,6 +287,33 @@ def _notes(parts: Sequence[Result]) -> Iterator[str]:
 
 
 _Facts: TypeAlias = Mapping[str, str]
+
+
+def joint(results: Sequence[Result]) -> list[Result]:
+    """The results with one |S|, that of the slots of all of them, where each counts those of its own.
+
+    Raises AlignmentError where they differ otherwise: by a list that was given, or one that is not known.
+    """
+    sizes = {result.n_slots for result in results}
+    if len(sizes) == 1:
+        return list(results)
+    names = {slot for result in results for slot in result.partition.slots}
+    for result in results:
+        own = result.partition.slots
+        if not own or result.n_slots not in (len(own), len(MULTIWOZ)):
+            raise AlignmentError(
+                where=f"{result.source}, system {result.name!r}",
+                expected=f"|S| of the slots seen, {len(own)}, or one |S| for all",
+                found=f"{result.n_slots} beside {', '.join(map(str, sorted(sizes - {result.n_slots})))}",
+                remedy="Set it for all with --slots, or ask for metrics that do not count it.",
+            )
+    n_slots = len(names | MULTIWOZ) if names <= MULTIWOZ else len(names)
+    return [_with_slots(result, n_slots) for result in results]
+
+
+def _with_slots(result: Result, n_slots: int) -> Result:
+    metrics = {text: metric.with_slots(n_slots) for text, metric in result.metrics.items()}
+    return replace(result, metrics=metrics, n_slots=n_slots, signature=signed(result.signature, S=n_slots))
 
 
 def _rule(result: Result) -> _Facts:

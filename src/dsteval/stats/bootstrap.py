@@ -23,6 +23,7 @@ CELLS = 2**21
 TOLERANCE = 1e-12
 """Values that differ by less are ties: one sum added in two orders may differ in the last bit."""
 
+_MOST = 1_000_000
 _FEWEST = 100
 _NOISE = 1e-14  # a dialogue that counts moves a metric by more, even one of millions
 
@@ -43,9 +44,10 @@ class Interval(NamedTuple):
 
 
 def check_options(*, level: float | None = None, resamples: int | None = None) -> None:
-    """Raise OptionError unless 0 < level < 1 and resamples >= 100."""
+    """Raise OptionError unless 0 < level < 1 and resamples are 100 to a million."""
     require(level is None or 0 < level < 1, "--ci", "a level between 0 and 1, such as 0.95", level)
-    require(resamples is None or resamples >= _FEWEST, "--resamples", f"{_FEWEST} or more", resamples)
+    usual = resamples is None or _FEWEST <= resamples <= _MOST
+    require(usual, "--resamples", f"a number from {_FEWEST} to {_MOST}", resamples)
 
 
 def too_few(dialogues: int) -> str:

@@ -33,7 +33,18 @@ from dsteval.results.saved import is_saved, load
 from dsteval.stats.intervals import Intervals
 
 # What only the comparison of systems has a use for, and neither runs nor two references.
-_BESIDE = ["against", "fail_below", "baselines", "over", "power", "discriminate", "difference", "test", "common"]
+_BESIDE = [
+    "against",
+    "fail_below",
+    "baselines",
+    "over",
+    "power",
+    "discriminate",
+    "difference",
+    "test",
+    "common",
+    "pairs",
+]
 
 _Options: TypeAlias = dict[str, Any]
 
@@ -48,6 +59,9 @@ _FAIL_BELOW = "With --against: exit 1 where the difference may be below so many 
 @shared.interval_options
 @shared.metric_option
 @shared.choice("--test", of=TESTS, default="bootstrap", help="The paired test.", show_default=True)
+@click.option(
+    "--pairs", default="all", metavar="WHICH", help="Compare all pairs, each with the best, or with NAME."
+)
 @click.option("--common", is_flag=True, help="Compare the dialogues that all systems have, and say so.")
 @click.option("--baselines", is_flag=True, help="Rows for empty states and for the state of the turn before.")
 @click.option("--against", metavar="SAVED", help="A saved result: each FILE is compared with it only.")
@@ -89,6 +103,11 @@ def command(
 
 def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside: _Options) -> None:
     """Compare the systems; ``beside`` are the options that belong to this alone."""
+    if beside["common"] and "protocols" in beside["over"]:
+        expected, found = "systems that cover the same dialogues, each of which is scored anew", "--common"
+        raise OptionError(
+            where="--over protocols", expected=expected, found=found, remedy="Leave one of them away."
+        )
     limits = _limits(beside["fail_below"], beside["against"], Intervals.of_settings(arguments).level)
     if beside["common"] and arguments["missing"] == "error":
         arguments = {**arguments, "missing": "skip"}
@@ -96,7 +115,7 @@ def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside:
     source, own = _baseline_reference(files, ref, arguments) if beside["baselines"] else (None, arguments)
     against = [] if beside["against"] is None else _saved(beside["against"], results)
     baselines = tuple(BASELINES) if beside["baselines"] else ()
-    only = {name: beside[name] for name in ("common", "test")}
+    only = {name: beside[name] for name in ("common", "test", "pairs")}
     comparison = compare(results, source, against=against, baselines=baselines, **only, **own)
     below = _below(comparison, limits)
     for note in comparison.notes:
