@@ -117,6 +117,15 @@ def in_arguments(text: str) -> str:
     return _OPTION.sub(argument, text)
 
 
+def encodable(text: str) -> str:
+    r"""The text with what UTF-8 cannot hold escaped: the bytes of a file's name that are not UTF-8.
+
+    >>> encodable("p" + chr(0xDCFF) + ".json")
+    'p\\udcff.json'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def printable(text: str) -> str:
     r"""The text with every control character escaped: what a file holds must not steer a terminal.
 

@@ -28,6 +28,22 @@ def replacing(place: Path) -> Iterator[IO[bytes]]:
             partial.unlink(missing_ok=True)
 
 
+@contextmanager
+def alone(place: Path) -> Iterator[None]:
+    """Keep other processes that ask for the same from a file that is read and then replaced."""
+    path = place.with_name(f".{place.name[:100]}.lock")
+    while True:
+        with path.open("ab") as file:
+            lock(file, wait=True)
+            with suppress(FileNotFoundError):  # another had it, and took it away
+                if os.fstat(file.fileno()).st_ino == path.stat().st_ino:
+                    try:
+                        yield
+                    finally:
+                        path.unlink(missing_ok=True)
+                    return
+
+
 def lock(file: IO[bytes], wait: bool) -> bool:
     """Keep other processes from an open file until it is closed, however that comes; False where another has it.
 

@@ -1,6 +1,10 @@
 """The command line. Each command's module is imported when it is called, so that ``--help`` starts at once."""
 
 import gc
+import io
+import os
+import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -54,8 +58,18 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except DstevalError as error:
-            click.echo(f"dsteval: {error.command_line}", err=True)
-            ctx.exit(1)
+            said = error.command_line
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            said = f"{place}expected a file or stream that can be used, found {error.strerror or error}."
+        except MemoryError:
+            said = "Expected data that fit into memory, found more. Score fewer dialogues at a time."
+        except RecursionError:
+            said = "Expected data of a usual shape, found objects or lists nested too deep."
+        click.echo(f"dsteval: {said}", err=True)
+        ctx.exit(1)
 
 
 @click.group(
@@ -73,4 +87,18 @@ def main() -> None:
     # States are many and none refers back to another: looking for cycles every 700 of them takes a third of
     # the time of scoring and finds nothing.
     gc.set_threshold(100_000, 20, 20)
-    cli(prog_name="dsteval")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal's encoding lacks is escaped
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            cli(prog_name="dsteval")
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:  # a full disk: the interpreter would end with a traceback
+        found = error.strerror or error
+        click.echo(f"dsteval: standard output: expected a place to write to, found {found}.", err=True)
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -31,6 +31,9 @@ BASE = "https://raw.githubusercontent.com"
 TRIES = 4
 PAUSE = 0.5  # seconds before the second try; longer before each later one
 TIMEOUT = 30.0  # seconds without a byte
+MOST_BYTES = 4 << 30  # of one file; the largest known has 0.1 GiB
+SLOWEST = 1000  # bytes a second, once PATIENCE is over
+PATIENCE = 60.0  # seconds
 
 _CHUNK = 1 << 16
 _LISTS = {"testlistfile": "testListFile.txt", "vallistfile": "valListFile.txt"}
@@ -38,6 +41,14 @@ _LISTS = {"testlistfile": "testListFile.txt", "vallistfile": "valListFile.txt"}
 
 def cache_folder() -> Path:
     """Where data sets are kept: $DSTEVAL_CACHE, $XDG_CACHE_HOME/dsteval, or the system's place for caches."""
+    try:
+        return _cache_folder()
+    except RuntimeError as error:  # no such user, or one without a home
+        remedy = "Name a folder with DSTEVAL_CACHE."
+        raise OptionError(where="DSTEVAL_CACHE", expected="a folder", found=str(error), remedy=remedy) from None
+
+
+def _cache_folder() -> Path:
     if chosen := os.environ.get("DSTEVAL_CACHE"):
         return Path(chosen).expanduser()
     shared = os.environ.get("XDG_CACHE_HOME", "")
@@ -208,9 +219,14 @@ class _Download:
                 return f"the git blob {self.file.blob}", blob
         elif self.place.suffix == ".json":
             try:
-                msgspec.json.decode(self.partial.read_bytes())
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                content = msgspec.json.decode(self.partial.read_bytes())
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 return "JSON", f"something else ({error})"
+            members = (
+                content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
+            )
+            if not any(isinstance(member, dict | list) for member in members):
+                return "a file of dialogues or a schema", f"JSON without any, {str(content)[:60]!r}"
         return "", ""
 
     @property
@@ -237,6 +253,14 @@ class _Download:
                 remedy = f"{advice}, {self.by_hand}."
                 trouble = FetchError(where=self.dataset.name, expected=expected, found=found, remedy=remedy)
                 hopeless = error.code < 500 and error.code not in (408, 429)
+            except (ValueError, UnicodeError) as error:
+                found, remedy = f"{self.url} ({error})", "Check DSTEVAL_DATA_URL."
+                raise FetchError(
+                    where=self.dataset.name,
+                    expected="an address that can be requested",
+                    found=found,
+                    remedy=remedy,
+                ) from None
             except (OSError, HTTPException) as error:
                 reason = getattr(error, "reason", error)
                 trouble = self._broken(reason)
@@ -280,14 +304,33 @@ class _Download:
                 self.partial.unlink()
                 self._attempt()
 
+    def _check_limits(self, done: int, seconds: float) -> None:
+        """Raise FetchError for a server that sends without end, or hardly anything."""
+        found = ""
+        if done > MOST_BYTES:
+            found = f"more than {MOST_BYTES >> 30} GiB"
+        elif seconds > PATIENCE and done < SLOWEST * seconds:
+            found = f"{done} bytes in {seconds:.0f} seconds"
+        if found:
+            self.partial.unlink(missing_ok=True)
+            expected = f"a file of at most {MOST_BYTES >> 30} GiB, at {SLOWEST} bytes a second or more"
+            remedy = f"Try again later, {self.by_hand}."
+            raise FetchError(
+                where=f"{self.dataset.name}, {self.url}", expected=expected, found=found, remedy=remedy
+            )
+
     def _write(self, response: Any, done: int, size: int | None) -> None:
         """Write what comes behind the bytes that are there."""
         with _writing(self.dataset, self.partial):
+            if self.partial.is_symlink() or (self.partial.exists() and not self.partial.is_file()):
+                self.partial.unlink()  # not of our making: what it points to is not to be written
             # Without a buffer, so that a full disk shows where it is told apart.
             out = self.partial.open("ab" if done else "wb", buffering=0)
+        begun = time.monotonic()
         with out:
-            while chunk := response.read(_CHUNK):
+            while chunk := response.read1(_CHUNK):
                 done += len(chunk)
+                self._check_limits(done, time.monotonic() - begun)
                 with _writing(self.dataset, self.partial):
                     while chunk:
                         chunk = chunk[out.write(chunk) :]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dsteval import readers
 from dsteval.dialogue import Dialogue, Side
-from dsteval.errors import OptionError
+from dsteval.errors import OptionError, encodable
 from dsteval.readers import Source
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def system_name(label: str) -> str:
     """
     while (stem := label.rpartition("."))[2].casefold() in _SUFFIXES and stem[0]:
         label = stem[0]
-    return label
+    return encodable(label)
 
 
 _SUFFIXES = frozenset({"csv", "gz", "json", "jsonl", "tsv", "txt", "zip"})

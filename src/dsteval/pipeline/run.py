@@ -10,7 +10,7 @@ from dsteval import readers
 from dsteval._version import __version__
 from dsteval.align.coverage import Coverage, Extra, Missing, Policy
 from dsteval.align.fingerprint import Fingerprint
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import OptionError, require, unknown
 from dsteval.metrics import Metric, parse, under
 from dsteval.metrics.fga import FGA
 from dsteval.outcomes.slices import BY, check_unit
@@ -109,6 +109,7 @@ class Run:
         if isinstance(metrics, str):
             raise OptionError(where="metrics", expected="a list of metrics", found=repr(metrics))
         texts = self.protocol.metrics.default if metrics is None else metrics
+        require(texts or metrics is not None, "--metric", f"one, since {self.protocol.name} prints none", "none")
         return {str(metric): under(metric, self.protocol) for metric in map(parse, texts)}
 
     def slices(self, by: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import ReadError, require, require_known
+from dsteval.errors import ReadError, first_few, require, require_known
 from dsteval.metrics import parse
 from dsteval.outcomes.table import Array
 from dsteval.rating.fitting import LambdaFit, fit_lambda
@@ -93,8 +93,12 @@ def correlate(
     require_known("value of --coefficient", coefficient, COEFFICIENTS)
     rated = ratings.of(result.dialogues)
     place = {canonical_id(dialogue): number for number, dialogue in enumerate(result.dialogues)}
-    rows = np.array([place[canonical_id(item)] for item in rated.items])
-    groups = None if dialogues is None else [dialogues.get(canonical_id(item), item) for item in rated.items]
+    require(rated.items, "ratings", "at least one rating", "none", ReadError)
+    lacking = [item for item in rated.items if dialogues is not None and canonical_id(item) not in dialogues]
+    extent = f"{len(lacking)} of {len(rated.items)} items lack it"
+    require(not lacking, "--key", f"the dialogue of every item ({extent})", first_few(lacking), ReadError)
+    rows = np.array([place[canonical_id(item)] for item in rated.items], dtype=int)
+    groups = None if dialogues is None else [dialogues[canonical_id(item)] for item in rated.items]
     scores = {text: np.array(list(result.per_dialogue(text).values()))[rows] for text in result.counts}
     correlator = _Correlator(paired(rated, against, groups), coefficient, intervals or Intervals(), scores)
     undefined = (score for score in result.scores if score.metric not in scores)

@@ -23,6 +23,8 @@ SIZES = (100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600)
 _MOST = 10**6
 _FEWEST = 10
 
+_MOST_RATERS = 10_000
+
 
 @dataclass(frozen=True)
 class Crowd:
@@ -41,8 +43,8 @@ class Crowd:
 
 def simulated(true: Array, raters: int, crowd: Crowd, random: np.random.Generator) -> Array:
     """Ratings [conversations, raters] of conversations whose FGA at the true lambda is given."""
-    chance = crowd.share + crowd.slope * (true - true.mean()) + random.normal(0, crowd.noise, len(true))
-    kind = random.normal(0, crowd.bias, raters)
+    chance = crowd.share + crowd.slope * (true - true.mean()) + random.normal(0, abs(crowd.noise), len(true))
+    kind = random.normal(0, abs(crowd.bias), raters)
     return np.asarray(random.random((len(true), raters)) < chance[:, None] + kind, dtype=float)
 
 
@@ -99,7 +101,8 @@ def plan_metrics(
     check_share("--alpha", alpha)
     check_share("--power", power)
     told = "none" if agreement is None else agreement
-    require(not others or 0 < (agreement or 0) <= 1, "--agreement", "that of two raters, above 0 up to 1", told)
+    known = not others if agreement is None else 0 < agreement <= 1
+    require(known, "--agreement", "that of two raters, above 0 up to 1", told)
     require(r1 != r2, "--r1, --r2", "two different correlations", f"{r1} twice")
     random = np.random.Generator(np.random.PCG64(seed))
     needs = []
@@ -111,7 +114,7 @@ def plan_metrics(
 
 
 def _reliability(agreement: float | None, raters: int) -> float:
-    require(raters >= 1, "--raters", "1 or more", raters)
+    require(1 <= raters <= _MOST_RATERS, "--raters", f"1 to {_MOST_RATERS}", raters)
     return 1.0 if agreement is None else raters * agreement / (1 + (raters - 1) * agreement)
 
 
@@ -216,7 +219,7 @@ def plan_lambda(
     rows: list[LambdaNeed] = []
     needed: dict[int, int | None] = {}
     for number in raters:
-        require(number >= 1, "--raters", "1 or more", number)
+        require(1 <= number <= _MOST_RATERS, "--raters", f"1 to {_MOST_RATERS}", number)
         needed[number] = None
         for size in SIZES:
             random = np.random.Generator(np.random.PCG64([seed, number, size]))

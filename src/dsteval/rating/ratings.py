@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ from dsteval.dialogue import canonical_id
 from dsteval.errors import OptionError, Problems, ReadError, first_few, require
 from dsteval.outcomes.table import Array
 from dsteval.readers import Source
+from dsteval.readers.base import fields, shown
+from dsteval.readers.json_pairs import decode
 from dsteval.results.result import finite
 
 
@@ -71,15 +73,15 @@ def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[R
     ``scale`` or outside the scale that its row names, all of them counted.
     """
     source = Source.open(path)
-    text = "\n".join(source.text_lines())
-    rows = _json_rows(text, source.name) if text.lstrip().startswith("{") else _csv_rows(text, source.name)
+    is_json = source.data.lstrip()[:1] == b"{"
+    rows = _json_rows(source) if is_json else table_rows(source, "item", "rating")
     problems, found = Problems(source.name), []
     for line, row in rows:
         try:
             found.append(_rating(row, rater, scale))
         except ReadError as error:
             said = {"expected": error.expected, "found": error.found, "remedy": error.remedy}
-            problems.add("", None, line=f"line {line}", **said)
+            problems.add("", None, line=line, **said)
     problems.check(len(found), "rows")
     require(found, source.name, "rows with a rating", "none", ReadError)
     empty = [row for row in found if math.isnan(row.rating)]
@@ -89,38 +91,41 @@ def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[R
 _Row = Mapping[str, object]
 
 
-def _json_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+def _json_rows(source: Source) -> Iterator[tuple[str, _Row]]:
+    for number, line in enumerate(source.text_lines(), start=1):
         if line.strip():
-            try:
-                yield number, msgspec.json.decode(line, type=dict[str, object])
-            except msgspec.DecodeError as error:
-                where = f"{name}, line {number}"
-                raise ReadError(where=where, expected="a JSON object", found=str(error)) from None
+            where = f"{source.name}, line {number}"
+            value = decode(line.encode("utf-8", "surrogatepass"), where).value
+            require(isinstance(value, Mapping), where, "a JSON object", shown(value), ReadError)
+            yield f"line {number}", fields(value, where)
 
 
-def _csv_rows(text: str, name: str) -> Iterable[tuple[int, _Row]]:
-    head = text.partition("\n")[0]
-    delimiter = ";" if head.count(";") > head.count(",") else ","
-    # Utterances have line breaks inside quotes, so that lines are those of the reader.
-    reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
-    for column in ("item", "rating"):
-        there = column in (reader.fieldnames or [])
-        require(there, f"{name}, line 1", "a heading with item and rating", f"no {column}", ReadError)
-    try:
-        for row in reader:
-            yield reader.line_num, row
-    except csv.Error as error:
-        where = f"{name}, line {reader.line_num}"
-        raise ReadError(where=where, expected="CSV", found=str(error)) from None
+def table_rows(source: Source, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of a CSV file (comma or semicolon) by its column names, each with its line.
+
+    Raises ReadError for a heading without the columns ``needed`` or with one twice, for rows of another length,
+    and for broken quoting.
+    """
+    head = source.text_lines()[0]
+    rows = source.cells("CSV", ";" if head.count(";") > head.count(",") else ",")
+    heading = [name.strip() for name in next(rows, ("", []))[1]]
+    expected = f"a heading with {' and '.join(needed)}, each column once"
+    usable = set(needed) <= set(heading) and len(set(heading)) == len(heading)
+    require(usable, f"{source.name}, line 1", expected, ", ".join(heading[:8]), ReadError)
+    for line, cells in rows:
+        if any(map(str.strip, cells)):
+            where = f"{source.name}, {line}"
+            require(len(cells) == len(heading), where, f"{len(heading)} cells", len(cells), ReadError)
+            yield line, dict(zip(heading, cells, strict=True))
 
 
 def _rating(row: _Row, rater: str, scale: Scale | None) -> Rating:
     """What a row says, NaN where it has no rating. Raises ReadError for what is none."""
-    item, who, given, row_scale, comment = (
-        str("" if row.get(key) is None else row[key]).strip()
-        for key in ("item", "rater", "rating", "scale", "comment")
-    )
+    told = {key: row.get(key) for key in ("item", "rater", "rating", "scale", "comment")}
+    for key, value in told.items():
+        plain = isinstance(value, str | int | float | None)
+        require(plain, "", f"a text or a number as {key}", shown(value), ReadError)
+    item, who, given, row_scale, comment = ("" if one is None else str(one).strip() for one in told.values())
     who = who or rater
     if not item or not who:
         remedy = "" if who else "Name the rater as NAME=PATH, or give the file a column 'rater'."

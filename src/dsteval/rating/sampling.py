@@ -1,6 +1,5 @@
 """Which conversations people are to rate: drawn by a seed, at random or by strata, under names or blind."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -11,6 +10,7 @@ from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, ReadError, first_few, require, require_known
 from dsteval.pipeline.run import Run
 from dsteval.pipeline.scan import Scan
+from dsteval.rating.ratings import table_rows
 from dsteval.readers import Source
 
 T = TypeVar("T")
@@ -129,7 +129,12 @@ def _shares(sizes: Mapping[str, int], size: int, random: np.random.PCG64) -> dic
 def read_key(path: str) -> dict[str, str]:
     """The dialogue of each item. Raises ReadError for a file that is no key."""
     source = Source.open(path)
-    reader = csv.DictReader(source.text_lines())
-    is_key = {"item", "dialogue"} <= set(reader.fieldnames or ())
-    require(is_key, f"{source.name}, line 1", "item, system and dialogue", "another heading", ReadError)
-    return {canonical_id(row["item"]): canonical_id(row["dialogue"]) for row in reader}
+    dialogues: dict[str, str] = {}
+    for line, row in table_rows(source, "item", "dialogue"):
+        item = canonical_id(row["item"])
+        where = f"{source.name}, {line}"
+        require(item and row["dialogue"].strip(), where, "an item and its dialogue", "an empty cell", ReadError)
+        require(item not in dialogues, where, "each item once", f"{row['item']!r} twice", ReadError)
+        dialogues[item] = canonical_id(row["dialogue"])
+    require(dialogues, source.name, "at least one item", "none", ReadError)
+    return dialogues

@@ -18,6 +18,7 @@ def file_name(dialogue: Dialogue) -> str:
     Raises OptionError for an id that cannot be a file's name.
     """
     possible = re.fullmatch(r"(?!\.)[^\s/\\\x00]+", dialogue.id)
+    require(len(dialogue.id.encode()) < 250, "export", "ids of at most 250 bytes", repr(dialogue.id[:40] + "..."))
     require(possible, "export", "ids that can be names of files, without blanks", repr(dialogue.id))
     return f"{dialogue.id}.txt"
 

@@ -3,13 +3,14 @@
 import glob
 import gzip
 import io
+import lzma
 import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from dsteval.errors import ReadError, first_few, require
 
@@ -20,7 +21,9 @@ _SPLITS = {**{split: split for split in _STARTS}, "val": "dev", "validation": "d
 _LISTS = {"testlistfile": "test", "vallistfile": "dev"}
 # Beside the data of known data sets and tools: texts, programs, lists of values, and a scorer's own output.
 _BESIDE = ("readme", "license", "ontology", "dialogues_and_metrics")
-_BROKEN = (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, RuntimeError, ValueError)
+_BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile, RuntimeError, ValueError)
+_MOST_BYTES = 8 << 30
+"""How large a file may be once it is unpacked."""
 _NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".toml", ".log", ".png", ".svg")
 
 
@@ -95,17 +98,33 @@ def _files(place: Path) -> Iterator[File]:
         raise ReadError(where=str(place), expected="a file or a folder that can be read", found=found) from None
 
 
+def _whole(path: str, packed: IO[bytes] | gzip.GzipFile) -> bytes:
+    """What is packed. Raises ReadError where that is more than a file may be, or than fits into memory."""
+    pieces, size = [], 0
+    try:
+        while piece := packed.read(1 << 24):
+            pieces.append(piece)
+            size += len(piece)
+            require(size <= _MOST_BYTES, path, f"at most {_MOST_BYTES >> 30} GiB unpacked", "more", ReadError)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    except MemoryError:
+        size = sum(map(len, pieces)) >> 20
+        pieces.clear()
+        found = f"more than {size} MiB"
+        raise ReadError(where=path, expected="data that fit into memory once unpacked", found=found) from None
+
+
 def _unpacked(path: str, data: bytes) -> Iterator[File]:
     """A file as it is, a gzip file without its packing, or the files of a zip archive."""
     try:
         if data[:2] == b"\x1f\x8b":
-            yield from _unpacked(path.removesuffix(".gz"), gzip.decompress(data))
+            yield from _unpacked(path.removesuffix(".gz"), _whole(path, gzip.GzipFile(fileobj=io.BytesIO(data))))
         elif data[:4] == b"PK\x03\x04":
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for entry in archive.namelist():
                     hidden = any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(entry).parts)
                     if not entry.endswith("/") and not hidden:
-                        yield from _unpacked(entry, archive.read(entry))
+                        yield from _unpacked(entry, _whole(entry, archive.open(entry)))
         else:
             yield File(path, data)
     except _BROKEN as error:

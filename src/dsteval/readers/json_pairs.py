@@ -73,7 +73,7 @@ def decode(data: Any, where: str) -> JsonChunk:
         return JsonChunk(data, False)
     try:
         value = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise explain_failure(data, where, error, line=False) from None
     if keys_in_bytes(data) == count_keys(value):
         return JsonChunk(value, False)

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dsteval.dialogue import canonical_id, slot_of
-from dsteval.errors import ReadError, first_few, require
+from dsteval.errors import ReadError, encodable, first_few, require
 from dsteval.readers.file_sets import Gathered, gather, selected
 from dsteval.readers.json_pairs import JsonChunk, decode, decode_pairs, explain_failure, plain
 
@@ -58,7 +58,7 @@ class Source:
     """
 
     def __init__(self, name: str, data: bytes = b"", top: Top | None = None) -> None:
-        self.name = name
+        self.name = encodable(name)
         self.data = data.removeprefix(b"\xef\xbb\xbf")
         self._top = top
         self._parts: list[Source] | None = None

@@ -39,6 +39,10 @@ _LATEX = str.maketrans(
 )
 
 
+# A sign that begins a formula, unless a number follows.
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d+(?:\.\d+)?(?:\s|$|\[|%))")
+
+
 @dataclass
 class Table:
     """Columns with a heading each, rows of cells, and notes below.
@@ -94,8 +98,21 @@ def to_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([name.replace("\n", "") for name in table.columns])
-    writer.writerows(table.rows)
+    writer.writerows([_plain_cell(cell) for cell in row] for row in table.rows)
     return out.getvalue()
+
+
+def _plain_cell(cell: Cell) -> Cell:
+    """A cell that no spreadsheet takes for a formula: a text that begins like one has an apostrophe before it."""
+    if not isinstance(cell, str):
+        return cell
+    shown = printable(cell)
+    return f"'{shown}" if _FORMULA.match(shown) else shown
+
+
+def _one_line(note: str) -> str:
+    """A note on one line: a line break in a name would end a comment of LaTeX."""
+    return printable(note).replace("\n", " ")
 
 
 def to_md(table: Table) -> str:
@@ -109,7 +126,7 @@ def to_md(table: Table) -> str:
     rule = ["---:" if number in table.right else "---" for number in range(len(table.columns))]
     heads = [name.replace("\n", "") for name in table.columns]
     lines = [line(heads), line(rule), *map(line, table.rows)]
-    return "\n".join(lines) + "\n" + "".join(f"\n{note}\n" for note in table.notes)
+    return "\n".join(lines) + "\n" + "".join(f"\n{_one_line(note)}\n" for note in table.notes)
 
 
 def to_latex(table: Table) -> str:
@@ -121,7 +138,7 @@ def to_latex(table: Table) -> str:
         return ("{}" if shown[0][:1] in ("[", "*") else "") + " & ".join(shown) + r" \\"
 
     align = "".join("r" if number in table.right else "l" for number in range(len(table.columns)))
-    notes = [f"% {note}" for note in [table.title, *table.notes] if note]
+    notes = [f"% {_one_line(note)}" for note in [table.title, *table.notes] if note]
     body = [r"\toprule", line(table.columns), r"\midrule", *map(line, table.rows), r"\bottomrule"]
     return "\n".join([*notes, rf"\begin{{tabular}}{{{align}}}", *body, r"\end{tabular}"]) + "\n"
 

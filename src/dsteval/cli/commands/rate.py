@@ -14,6 +14,7 @@ from dsteval.cli.path_checks import check_inputs, check_places
 from dsteval.cli.systems import check_predictions, opened
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, first_few, require
+from dsteval.files import alone
 from dsteval.pipeline.inputs import check_names, system_name
 from dsteval.pipeline.run import Run
 from dsteval.rating.ratings import combined, csv_text, read, table, written
@@ -119,12 +120,15 @@ def _import(files: tuple[str, ...], into: str, items: str | None, **reading: Any
     """
     known = Path(into).suffix.casefold() in (".jsonl", ".csv")
     require(known, f"--into {into}", "a name that ends in .jsonl or .csv", repr(Path(into).suffix))
-    kept = read(into)[0] if Path(into).exists() else []
-    ratings, again = combined([*kept, *studies.read_ratings(files, **reading)])
-    if items is not None:
-        table(ratings).of([one.id for one in _dialogues(items, None)])
-    if added := len(ratings) - len(kept):
-        write("--into", into, written(ratings, into))
+    new = studies.read_ratings(files, **reading)
+    known_items = None if items is None else [one.id for one in _dialogues(items, None)]
+    with alone(Path(into)):
+        kept = read(into)[0] if Path(into).exists() else []
+        ratings, again = combined([*kept, *new])
+        if known_items is not None:
+            table(ratings).of(known_items)
+        if added := len(ratings) - len(kept):
+            write("--into", into, written(ratings, into))
     click.echo(f"{into}: {added} ratings added, {again} there already, {len(ratings)} in all", err=True)
 
 
