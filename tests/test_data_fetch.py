@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -243,14 +244,42 @@ def test_cache_that_cannot_be_written(served: Site, monkeypatch: pytest.MonkeyPa
     assert served.requests == []
 
 
-def test_full_disk_is_no_broken_connection(served: Site, tmp_path: Path) -> None:
+def test_full_disk_is_no_broken_connection(served: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
-    begun(tmp_path, b"").unlink()
-    partial_of(place(tmp_path)).symlink_to("/dev/full")
+    opened = Path.open
+
+    def full(path: Path, *arguments: Any, **options: Any) -> Any:
+        return opened(Path("/dev/full") if path.suffix == ".partial" else path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", full)
     with pytest.raises(FetchError, match="expected a place to write to, found No space left on device"):
         fetch("tiny")
     assert len(served.requests) == 1
+
+
+def test_a_planted_link_is_not_written_through(served: Site, tmp_path: Path) -> None:
+    target = tmp_path / "precious"
+    target.write_text("kept")
+    begun(tmp_path, b"").unlink()
+    partial_of(place(tmp_path)).symlink_to(target)
+    fetch("tiny")
+    assert target.read_text() == "kept"
+    assert place(tmp_path).is_file()
+
+
+def test_a_server_that_sends_without_end_or_hardly_anything(
+    served: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dsteval.data.fetch.MOST_BYTES", 3)
+    with pytest.raises(FetchError, match="expected a file of at most"):
+        fetch("tiny")
+    monkeypatch.setattr("dsteval.data.fetch.MOST_BYTES", 1 << 30)
+    monkeypatch.setattr("dsteval.data.fetch.PATIENCE", -1.0)
+    monkeypatch.setattr("dsteval.data.fetch.SLOWEST", 10**12)
+    with pytest.raises(FetchError, match="bytes in 0 seconds"):
+        fetch("tiny")
+    assert not place(tmp_path).exists()
 
 
 def test_folder_in_the_way(served: Site, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_pairs_with_one_system(pairs: str) -> None:
     name = "s0" if pairs == "best" else pairs
     assert len(jga) == 11
     assert {one.a for one in jga} == {name}
-    with pytest.raises(dsteval.DstevalError, match="Unknown system in pairs=.nobody."):
+    with pytest.raises(dsteval.DstevalError, match=r"Unknown system in pairs=.nobody."):
         compare(MANY, REF, metrics=["JGA"], pairs="nobody")
 
 
@@ -116,7 +116,9 @@ def test_another_order_of_keys_is_no_change(saved: Path) -> None:
     assert run("score", saved).code == 0
 
 
-LINES = [{"dialogue_id": n, "turn_id": 0, "ref": {"hotel-area": "a"}, "pred": {"hotel-area": "a"}} for n in "abcd"]
+LINES: list[dict[str, Any]] = [
+    {"dialogue_id": n, "turn_id": 0, "ref": {"hotel-area": "a"}, "pred": {"hotel-area": "a"}} for n in "abcd"
+]
 
 
 def part(names: str, **options: Any) -> dsteval.Result:

@@ -129,7 +129,9 @@ def test_metrics_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"JGA", "Turns", "Broken"} <= set(dir(dsteval))
     assert vars(dsteval)["__getattr__"]("Turns") is TURNS
     vars(dsteval).pop("Turns")
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(
+        dsteval.DstevalError, match="metrics 'Broken': expected code that works, found ModuleNotFound"
+    ):
         metrics.find("Broken")
     with pytest.raises(MetricError, match=r"Unknown metric 'Turn'. Did you mean 'Turns'"):
         metrics.find("Turn")

@@ -202,9 +202,9 @@ def test_files_of_ratings(tmp_path: Path) -> None:
         ("item,rating\na,good\n", "expected a number"),
         ("item,rating\na,nan\n", "expected a number"),
         ("item,rating\n,1\n", "found no item"),
-        ("item,score\na,1\n", "found no rating"),
+        ("item,score\na,1\n", "expected a heading with item and rating, each column once, found item, score"),
         ("item,rating\n", "expected rows with a rating, found none"),
-        ('{"item": "a"', "expected a JSON object"),
+        ('{"item": "a"', "expected JSON, found Expecting"),
     ],
 )
 def test_files_that_are_no_ratings(text: str, message: str, tmp_path: Path) -> None:

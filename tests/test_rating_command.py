@@ -323,4 +323,4 @@ def test_refused(words: list[str], message: str) -> None:
 
 def test_a_key_that_is_none(rated: list[str], tmp_path: Path) -> None:
     ran = run("rate", "correlate", PROMPTED, "--ref", REF, "--ratings", rated[0], "--key", PROMPTED)
-    assert "expected item, system and dialogue" in ran.err
+    assert "expected a heading with item and dialogue, each column once" in ran.err

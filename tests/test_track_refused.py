@@ -235,7 +235,8 @@ def test_a_file_that_no_run_wrote(tmp_path: Path) -> None:
     out.write_text("my notes\n")
     assert "found a file that is there, without out.jsonl.run.json beside it" in refusal(tracked(data, out))
     assert out.read_text() == "my notes\n"
-    assert tracked(data, out, "trackers:Echo", "--restart").code == 0
+    assert "without out.jsonl.run.json beside it" in refusal(tracked(data, out, "trackers:Echo", "--restart"))
+    assert out.read_text() == "my notes\n"
 
 
 @pytest.mark.parametrize(
@@ -259,12 +260,17 @@ def test_places_that_are_none(tmp_path: Path) -> None:
     for out, found in (
         ("-", "standard output"),
         (tmp_path, "a folder"),
-        (data, "DATA itself"),
         (tmp_path / "no" / "out.jsonl", "no folder"),
     ):
         told = refusal(tracked(data, Path(out)))
         assert "expected a file of its own for the predictions" in told
         assert found in told
+    for name in ("data.jsonl", "x.run.json", "x.errors.log"):
+        (tmp_path / name).write_bytes(data.read_bytes())
+        out = name.removesuffix(".run.json").removesuffix(".errors.log")
+        told = refusal(tracked(tmp_path / name, tmp_path / out))
+        assert "found the input itself (DATA" in told
+        assert (tmp_path / name).read_bytes() == data.read_bytes()
     assert "--out" in usage(run("track", data, "--tracker", "trackers:Echo"))
     if os.geteuid():  # root may write anywhere
         tmp_path.chmod(0o500)

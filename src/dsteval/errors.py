@@ -15,7 +15,8 @@ are hit with the first few, and what to do.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 
 class DstevalError(Exception):
@@ -115,6 +116,19 @@ def in_arguments(text: str) -> str:
         return f"{name}=[{value}]" if name == "settings" else f"{name}={value}"
 
     return _OPTION.sub(argument, text)
+
+
+@contextmanager
+def foreign(what: str) -> Iterator[None]:
+    """Raise DstevalError, naming ``what``, where code that does not come with dsteval raises or exits."""
+    try:
+        yield
+    except DstevalError:
+        raise
+    except (Exception, SystemExit) as error:
+        said = " ".join(printable(str(error)).split())[:200]
+        found = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        raise DstevalError(where=what, expected="code that works", found=found) from error
 
 
 def encodable(text: str) -> str:

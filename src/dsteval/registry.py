@@ -9,6 +9,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from dsteval.errors import foreign
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -47,7 +49,10 @@ class Registry(Generic[T]):
         """What the name stands for, or None."""
         if name in self.bundled:
             return self.bundled[name]
-        return self.installed[name].load() if name in self.installed else None
+        if name not in self.installed:
+            return None
+        with foreign(f"{self.kind} {name!r}"):
+            return self.installed[name].load()
 
 
 def instances(package: ModuleType, of: type[T]) -> Iterator[T]:

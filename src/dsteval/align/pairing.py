@@ -77,6 +77,11 @@ class Aligner:
         """The ids of all dialogues read."""
         return [*self._ids["ref"], *self._ids["pred"]]
 
+    @property
+    def n_predicted(self) -> int:
+        """How many dialogues the predictions hold."""
+        return len(self._ids["pred"])
+
     def _missing(self, key: str, reference: Dialogue) -> Iterator[Dialogue]:
         """A reference dialogue without prediction, with empty states if the policy says so."""
         self.coverage.missing.append(reference.id)

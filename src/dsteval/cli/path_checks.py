@@ -34,6 +34,13 @@ def check_places(*outputs: str) -> None:
         seen[label] = place
 
 
+def check_kept(place: str, *inputs: str) -> None:
+    """Raise OptionError where a place that a command writes beside its output is what a parameter reads."""
+    for other, text in _given(inputs):
+        read = _there(place) and any(_holds(path, place) for path in _paths(text))
+        require(not read, f"--out, which writes {place}", "another place", f"the input itself ({other} {text})")
+
+
 def check_inputs(*outputs: str) -> None:
     """Raise OptionError where a parameter in ``outputs`` names what another one reads."""
     for label, place in _given(outputs):

@@ -11,7 +11,7 @@ import re
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -222,10 +222,10 @@ class _Download:
                 content = msgspec.json.decode(self.partial.read_bytes())
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 return "JSON", f"something else ({error})"
-            members = (
-                content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
-            )
-            if not any(isinstance(member, dict | list) for member in members):
+            members: Iterable[object] = [None]
+            if isinstance(content, dict | list):
+                members = content.values() if isinstance(content, dict) else content
+            if not all(isinstance(member, dict | list) for member in members):
                 return "a file of dialogues or a schema", f"JSON without any, {str(content)[:60]!r}"
         return "", ""
 
@@ -284,6 +284,8 @@ class _Download:
         from urllib.error import HTTPError
         from urllib.request import Request, urlopen
 
+        if self.partial.is_symlink() or (self.partial.exists() and not self.partial.is_file()):
+            self.partial.unlink()  # not of our making: what it points to is not to be written
         come = self._come
         headers = {"User-Agent": "dsteval"} | ({"Range": f"bytes={come}-"} if come else {})
         try:
@@ -310,7 +312,7 @@ class _Download:
         if done > MOST_BYTES:
             found = f"more than {MOST_BYTES >> 30} GiB"
         elif seconds > PATIENCE and done < SLOWEST * seconds:
-            found = f"{done} bytes in {seconds:.0f} seconds"
+            found = f"{done} bytes in {int(seconds)} seconds"
         if found:
             self.partial.unlink(missing_ok=True)
             expected = f"a file of at most {MOST_BYTES >> 30} GiB, at {SLOWEST} bytes a second or more"
@@ -322,8 +324,6 @@ class _Download:
     def _write(self, response: Any, done: int, size: int | None) -> None:
         """Write what comes behind the bytes that are there."""
         with _writing(self.dataset, self.partial):
-            if self.partial.is_symlink() or (self.partial.exists() and not self.partial.is_file()):
-                self.partial.unlink()  # not of our making: what it points to is not to be written
             # Without a buffer, so that a full disk shows where it is told apart.
             out = self.partial.open("ab" if done else "wb", buffering=0)
         begun = time.monotonic()

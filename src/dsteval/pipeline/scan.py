@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from dsteval.align.pairing import Aligner
 from dsteval.dialogue import Dialogue, canonical_id
-from dsteval.errors import OptionError, ProtocolError, first_few, unknown
+from dsteval.errors import AlignmentError, OptionError, ProtocolError, first_few, unknown
 from dsteval.metrics import Metric
 from dsteval.outcomes.frames import FrameComparer, Framer
 from dsteval.outcomes.slices import Slice, Slicer, service_key
@@ -99,6 +99,19 @@ class Scan:
             yield dialogue, self.preparer.dialogue(dialogue)
         self.preparer.problems.check(self.aligner.coverage.scored_turns)
         self._check_names()
+        self._check_finished()
+
+    def _check_finished(self) -> None:
+        """Raise AlignmentError for the file of a tracker's run that is not over, unless what lacks is left out."""
+        whole = self._pred.announced if isinstance(self._pred, Source) else None
+        if whole is not None and (there := self.aligner.n_predicted) < whole and self.run.policy.missing != "skip":
+            raise AlignmentError(
+                where=self.source,
+                expected=f"the {whole} dialogues of the run that writes it",
+                found=f"{there}",
+                remedy="Run dsteval track with the same options to finish it, or leave out the others with "
+                "--missing skip.",
+            )
 
     def _check_names(self) -> None:
         """Raise OptionError where a setting of this run names a slot or a dialogue that is not in the data."""

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from dsteval.dialogue import Dialogue, Side, canonical_id
-from dsteval.errors import OptionError, ReadError, first_few, require, unknown
+from dsteval.errors import OptionError, ReadError, first_few, foreign, require, unknown
 from dsteval.readers import formats
 from dsteval.readers.base import Options, Reader, Sign, Sureness
 from dsteval.readers.source import Source
@@ -123,6 +123,21 @@ def _asked(part: Source) -> Iterator[tuple[Reader, Sign]]:
             yield reader, sign
 
 
+def _foreign_dialogues(reader: Reader, part: Source, side: Side, options: Options) -> Iterator[Dialogue]:
+    """What a reader of another package reads. Raises DstevalError where it breaks, or gives anything else."""
+    with foreign(f"reader {reader.name!r}"):
+        dialogues = iter(reader.read(part, side, options))
+    while True:
+        with foreign(f"reader {reader.name!r}"):
+            dialogue: object = next(dialogues, None)
+        if dialogue is None:
+            return
+        if not isinstance(dialogue, Dialogue):
+            found = type(dialogue).__name__
+            raise ReadError(where=f"{part.name}, reader {reader.name!r}", expected="dialogues", found=found)
+        yield dialogue
+
+
 def read(
     source: Source, side: Side, format: str | None = None, options: Options | None = None
 ) -> Iterator[Dialogue]:
@@ -139,7 +154,9 @@ def read(
     for part in source.parts:
         with not_too_deep(part):
             dialogue = None
-            for dialogue in reader.read(part, side, options):
+            ours = reader.name in READERS.bundled and reader is READERS.bundled[reader.name]
+            found = reader.read(part, side, options) if ours else _foreign_dialogues(reader, part, side, options)
+            for dialogue in found:
                 if source.includes(dialogue.id):
                     read_ids.add(canonical_id(dialogue.id))
                     yield dialogue

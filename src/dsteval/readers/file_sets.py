@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
+import msgspec
+
 from dsteval.errors import ReadError, first_few, require
 
 # Split -> how files of it may begin; and other names under which people ask for one.
@@ -43,7 +45,8 @@ class File(NamedTuple):
 class Gathered:
     """What a path stands for: its files, the split asked for, the schema beside them, and what was passed over.
 
-    Once the split is selected, ``only`` are the dialogues to keep (None: all), ``without`` those to leave.
+    ``announced`` is how many dialogues the tracker's run has that writes the file, if one does. Once the split is
+    selected, ``only`` are the dialogues to keep (None: all), ``without`` those to leave.
     """
 
     name: str
@@ -54,13 +57,14 @@ class Gathered:
     skipped_files: list[str] = field(default_factory=list)
     only: list[str] | None = None
     without: list[str] = field(default_factory=list)
+    announced: int | None = None
 
 
 def gather(path: str | Path) -> Gathered:
     """The files behind a path, a pattern, or ``-``. Raises ReadError where there are none."""
     text = str(path)
     try:
-        return _gathered(text)
+        return replace(_gathered(text), announced=announced(text))
     except (OSError, ValueError) as error:  # a name too long, or with a zero byte in it
         found = getattr(error, "strerror", None) or str(error)
         raise ReadError(where=text[:80], expected="a file or a folder that can be read", found=found) from None
@@ -96,6 +100,16 @@ def _files(place: Path) -> Iterator[File]:
     except OSError as error:
         found = error.strerror or str(error)
         raise ReadError(where=str(place), expected="a file or a folder that can be read", found=found) from None
+
+
+def announced(text: str) -> int | None:
+    """How many dialogues the run has that writes a file, if PATH.run.json beside it tells."""
+    try:
+        run = msgspec.json.decode(Path(f"{text}.run.json").read_bytes())
+        number = run["data"]["dialogues"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, msgspec.DecodeError):
+        return None
+    return number if isinstance(number, int) else None
 
 
 def _whole(path: str, packed: IO[bytes] | gzip.GzipFile) -> bytes:

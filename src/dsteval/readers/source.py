@@ -53,7 +53,8 @@ class Source:
 
     ``name`` is how messages call it. A folder or an archive is a source whose ``parts`` are its files of data;
     ``schema`` is the slot list that a schema.json beside them gives, ``skipped_files`` names files that are no
-    data, ``cache`` holds what was found out about the source, so that it is not found out again.
+    data, ``announced`` is the number of dialogues of the tracker's run that writes it, ``cache`` holds what was
+    found out about the source, so that it is not found out again.
     ``includes`` tells which dialogues belong to the split that was asked for.
     """
 
@@ -67,6 +68,7 @@ class Source:
         self._without: frozenset[str] = frozenset()
         self._record: Any = None
         self.skipped_files: list[str] = []
+        self.announced: int | None = None
         self.cache: dict[object, Any] = {}
 
     @classmethod
@@ -91,7 +93,7 @@ class Source:
         if chosen.only is not None:
             source._only = {canonical_id(name): name for name in chosen.only}
         source._without = frozenset(map(canonical_id, chosen.without))
-        source.skipped_files = chosen.skipped_files
+        source.skipped_files, source.announced = chosen.skipped_files, chosen.announced
         return source
 
     @classmethod

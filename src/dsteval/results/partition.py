@@ -10,6 +10,7 @@ import numpy as np
 
 from dsteval.align.coverage import Coverage
 from dsteval.align.fingerprint import Fingerprint
+from dsteval.errors import MetricError, foreign, require
 from dsteval.metrics import Counts, Metric
 from dsteval.outcomes.table import Outcomes
 from dsteval.results.notes import NoteCounts
@@ -97,5 +98,19 @@ def count(metrics: Iterable[Metric], outcomes: Outcomes) -> tuple[dict[str, Coun
         if reason is not None:
             unavailable[str(metric)] = reason
         elif key not in counts:
-            counts[key] = metric.count(outcomes)
+            counts[key] = metric.count(outcomes) if metric.is_ours else _foreign_counts(metric, outcomes)
     return counts, unavailable
+
+
+def _foreign_counts(metric: Metric, outcomes: Outcomes) -> Counts:
+    """What a metric of another package counts. Raises MetricError for what are no counts."""
+    with foreign(f"metric {metric.name}"):
+        found: object = metric.count(outcomes)
+    shape = f"numbers [{len(outcomes.dialogues)}, 1 or more]"
+    usual = isinstance(found, np.ndarray) and found.ndim == 2 and found.dtype.kind in "iuf"
+    require(usual, f"metric {metric.name}", f"counts as an array of {shape}", type(found).__name__, MetricError)
+    assert isinstance(found, np.ndarray)
+    fits = found.shape[0] == len(outcomes.dialogues) and found.shape[1] > 0
+    require(fits, f"metric {metric.name}", f"counts as {shape}", list(found.shape), MetricError)
+    require(np.isfinite(found).all(), f"metric {metric.name}", "finite counts", "others", MetricError)
+    return found

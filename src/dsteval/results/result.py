@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from dsteval.align.coverage import Coverage
 from dsteval.align.fingerprint import Fingerprint
-from dsteval.errors import MetricError, unknown
+from dsteval.errors import MetricError, foreign, require, unknown
 from dsteval.metrics import Counts, Metric, parse, total
 from dsteval.outcomes.error_records import ErrorRecord
 from dsteval.outcomes.table import Outcomes
@@ -233,6 +234,9 @@ def scored(
 ) -> Iterator[Score]:
     """The score of each metric from what was counted: summed, divided, with its interval."""
     counts = partition.counts_of(metrics)
+    for text in counts:
+        if not metrics[text].is_ours:
+            _check_foreign(metrics[text], total(counts[text]))
     found_intervals = intervals.of(((metrics[text], counts[text]) for text in counts), partition.dialogues)
     interval_of = dict(zip(counts, found_intervals, strict=True))
     for text, metric in metrics.items():
@@ -241,6 +245,17 @@ def scored(
             yield _score(metric, text, total(counts[text]), signed, interval_of[text])
         else:
             yield Score(text, None, None, None, signed, why=partition.unavailable[str(metric)])
+
+
+def _check_foreign(metric: Metric, sums: Counts) -> None:
+    """Raise MetricError where a metric of another package gives no number."""
+    with foreign(f"metric {metric.name}"):
+        value = np.asarray(metric.value(sums))
+        metric.ratio(sums)
+    number = value.ndim == 0 and value.dtype.kind in "iuf" and not np.isinf(value)
+    require(
+        number, f"metric {metric.name}", "one finite number, or NaN, as its value", str(value)[:60], MetricError
+    )
 
 
 def _score(metric: Metric, text: str, sums: Counts, signature: str, interval: Interval | None) -> Score:

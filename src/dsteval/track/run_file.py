@@ -80,6 +80,7 @@ def opened(
             require(alone, f"--out {out}", "a file of this run alone", "another run that is writing it")
             beside.seek(0)
             if restart or not (out.exists() and out.stat().st_size):
+                _check_own(out, beside.read())
                 out.unlink(missing_ok=True)
                 beside.truncate(0)
                 text = msgspec.json.encode(run, enc_hook=str)
@@ -94,15 +95,31 @@ def opened(
         raise OptionError(where=f"--out {out}", expected="a file that can be written", found=found) from None
 
 
+_HEAD = b'{\n  "dsteval": "'
+
+
+def _check_own(out: Path, text: bytes) -> None:
+    """Raise OptionError where a file that is there, or the one beside it, is none that a run made."""
+    own = text[: len(_HEAD)] == _HEAD[: len(text)]  # a run that was killed may have left half of it
+    expected, remedy = (
+        f"{out.name}.run.json as a run writes it",
+        "Name another --out, or remove the file yourself.",
+    )
+    require(own, f"--out {out}", expected, "another file of that name", remedy=remedy)
+    full = out.exists() and out.stat().st_size > 0
+    found = f"a file that is there, without {out.name}.run.json beside it"
+    require(text or not full, f"--out {out}", "a new file, or one that a run made", found, remedy=remedy)
+
+
 def _check_same(out: Path, text: bytes, run: Mapping[str, Any]) -> None:
     """Raise OptionError where the file is that of another run, or of none."""
     try:
         old = msgspec.json.decode(text)
         changed = [key for key in ("data", "tracker", "nested") if _hash(old[key]) != _hash(run[key])]
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
         expected = "a new file, or one that this run began"
         found = f"a file that is there, without {out.name}.run.json beside it"
-        remedy = "Choose another --out, or overwrite the file with --restart."
+        remedy = "Choose another --out, or remove the file yourself."
         raise OptionError(where=f"--out {out}", expected=expected, found=found, remedy=remedy) from None
     if changed:
         wanted, there = (", ".join(f"{key} {_label(side[key])}" for key in changed) for side in (run, old))
@@ -150,6 +167,6 @@ def _record(line: bytes, number: int, out: Path) -> tuple[str, int]:
     try:
         record = msgspec.json.decode(line)
         return str(record["dialogue_id"]), int(record["turn_id"]) if "pred" in record else -1
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError, ValueError):
         where, expected = f"{out}, line {number}", "a turn as a run writes it"
         raise ReadError(where=where, expected=expected, found="another line", remedy=_ANEW) from None

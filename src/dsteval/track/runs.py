@@ -180,6 +180,7 @@ def _taken(returned: Any, before: _State, slots: Collection[str]) -> _State:
         key = canonical(slot)
         if slots and key not in slots:
             raise _unknown_slot(slot, slots)
+        value = _plain(value)
         same = changes.setdefault(key, (slot, value))[1] == value
         require(same, f"slot {slot!r}", "one value", f"{changes[key][1]!r} and {value!r}", DstevalError)
         changes[key] = slot, value
@@ -191,6 +192,13 @@ def _taken(returned: Any, before: _State, slots: Collection[str]) -> _State:
         if not (is_deletion(value) if is_update else value is None) and value != ():
             state[key] = slot, value
     return state
+
+
+def _plain(value: Value) -> Value:
+    """The value without classes of a tracker's own, which may be texts that no file takes."""
+    if isinstance(value, tuple):
+        return tuple("".join(part) for part in value)
+    return None if value is None else "".join(value)
 
 
 def _flat(state: _State) -> dict[str, Any]:

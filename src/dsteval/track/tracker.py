@@ -5,6 +5,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -71,7 +72,7 @@ class Loaded:
         self._arguments = self._taken(extras or {})
         try:
             self._tracker = self._factory(**self._arguments) if isinstance(self._factory, type) else self._factory
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             remedy = "Give what its constructor needs with --tracker-option KEY=VALUE."
             raise self._unfit("a tracker that can be made", in_one_line(error), remedy) from error
         update = self._update()
@@ -184,12 +185,13 @@ def _find(name: str) -> Any:
 
 
 def _module(name: str, module: str) -> Any:
-    here = str(Path.cwd())
-    if here not in sys.path and "" not in sys.path:
-        sys.path.insert(0, here)
+    with suppress(OSError):  # the current folder may have been removed
+        here = str(Path.cwd())
+        if here not in sys.path and "" not in sys.path:
+            sys.path.insert(0, here)
     try:
         return import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         expected, found, remedy = f"a module {module!r}", "none", ""
         if module.endswith(".py") or "/" in module:
             remedy = f"Write {Path(module).stem}:{name.partition(':')[2]}, and run in the folder that holds it."
@@ -212,7 +214,7 @@ def option_values(texts: Iterable[str]) -> dict[str, Any]:
         require(equals and key.isidentifier(), f"--tracker-option {text}", "KEY=VALUE", repr(text))
         try:
             found[key] = msgspec.json.decode(value)
-        except (msgspec.DecodeError, UnicodeError):
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             found[key] = value
     return found
 
@@ -235,5 +237,5 @@ def _sources(factory: Any) -> list[Path]:
 
 def in_one_line(error: BaseException) -> str:
     """An error in one line."""
-    text = str(error).strip().split("\n")[0]
+    text = str(error).strip().split("\n")[0][:300]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

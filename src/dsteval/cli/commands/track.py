@@ -1,8 +1,9 @@
 """``dsteval track``."""
 
+import os
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,9 +17,10 @@ from dsteval import readers
 from dsteval.align.coverage import Missing
 from dsteval.cli import options as shared
 from dsteval.cli.output_files import emit
+from dsteval.cli.path_checks import check_kept
 from dsteval.cli.progress import progress
 from dsteval.dialogue import Dialogue, written_states
-from dsteval.errors import printable, require
+from dsteval.errors import foreign, printable, require
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import system_name
 from dsteval.pipeline.run import Run
@@ -73,7 +75,8 @@ def command(
     slots, metrics, by = settings["slots"], settings.pop("metrics"), settings.pop("by")
     wanted = metrics or tuple(dict.fromkeys([*CARD, *Run.of(**settings).protocol.metrics.default]))
     score: Callable[..., Result] = partial(evaluate, metrics=wanted, by=by, **settings)
-    _check_out(out, data)
+    _check_out(out, verbose)
+    place = str(Path(out).absolute()) if Path(out).parent != Path() or _has_folder() else out
     source = shared.open_shown(data)
     shared.say(source, format)
     schema = Source.open(options["schema"]).data if options["schema"] else b""
@@ -86,31 +89,66 @@ def command(
         click.echo(f"baseline: {hint}", err=True)
     columns = ("BarColumn", "MofNCompleteColumn", _COUNTS, "TimeRemainingColumn")
     bar = progress(*columns, total=material.turns, dialogues=0, failures=0)
-    with redirect_stdout(sys.stderr), bar as update:  # what a tracker prints is no result
-        tracker = Loaded(name, option_values(given), {"schema": material.schema, "slots": material.slots})
-        came = run(material, tracker, out, **running, progress=update)
-    _tell(came, material, out, verbose)
+    with _apart(), redirect_stdout(sys.stderr), bar as update:  # what a tracker prints is no result
+        with foreign(f"--tracker {name}"):
+            tracker = Loaded(name, option_values(given), {"schema": material.schema, "slots": material.slots})
+        came = run(material, tracker, place, **running, progress=update)
+    _tell(came, material, out, place, verbose)
     if came.interrupted:
         raise SystemExit(130)
     if _is_scored(came, material, settings["missing"]):
-        result = _scored(came, material, out, score)
+        result = _scored(came, material, place, score)
         tables = [scores_table([result], paper=not metrics), *slice_tables([result])]
         emit(tables, {**document([result]), "run": came.header}, remarks=result.notes)
     if came.failures:
         raise SystemExit(1)
 
 
-def _check_out(out: str, data: str) -> None:
-    """Raise OptionError for a place that no run can go on from, or that is the data's own."""
+def _check_out(out: str, verbose: bool) -> None:
+    """Raise OptionError for a place that no run can go on from, or where another file would be lost."""
     place = Path(out)
     reasons = {
         "standard output": out == "-",
         "a folder": place.is_dir(),
-        "DATA itself": place.exists() and Path(data).exists() and place.samefile(data),
-        f"no folder {str(place.parent)!r}": not place.absolute().parent.is_dir(),
+        f"no folder {str(place.parent)!r}": not place.parent.is_dir(),
     }
     found = next((reason for reason, holds in reasons.items() if holds), "")
     require(not found, f"--out {out}", "a file of its own for the predictions", found)
+    for name in (out, f"{out}.run.json", f"{out}.errors.log"):
+        check_kept(name, "data", "schema", "variants", "ontology", "slots", "protocol")
+        usual = not os.path.lexists(name) or (Path(name).is_file() and not Path(name).is_symlink()) or name == out
+        special = Path(name).exists() and not Path(name).is_file()
+        require(usual and not special, f"--out {out}", "regular files", f"{name}, which is none")
+    log = Path(f"{out}.errors.log")
+    own = not (verbose and log.exists()) or log.read_bytes()[:9] in (b"", b"dialogue ")
+    expected, found = f"{log} as a run writes it", "another file of that name"
+    require(own, f"--out {out}", expected, found, remedy="Name another --out.")
+
+
+def _has_folder() -> bool:
+    """Whether there is a current folder: it may have been removed."""
+    with suppress(OSError):
+        return bool(Path.cwd())
+    return False
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Keep what foreign code does from the results: it may change the current folder, and write to stdout."""
+    folder = os.getcwd() if _has_folder() else None  # noqa: PTH109
+    sys.stdout.flush()
+    kept = None
+    with suppress(OSError):
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        if kept is not None:
+            os.dup2(kept, 1)
+            os.close(kept)
+        if folder is not None:
+            os.chdir(folder)
 
 
 def _perfect(dialogue: Dialogue) -> Dialogue:
@@ -119,7 +157,7 @@ def _perfect(dialogue: Dialogue) -> Dialogue:
     return structs.replace(dialogue, turns=[structs.replace(turn, pred=state) for turn, state in pairs])
 
 
-def _tell(came: TrackerRun, material: Material, out: str, verbose: bool) -> None:
+def _tell(came: TrackerRun, material: Material, out: str, place: str, verbose: bool) -> None:
     """Say on stderr what the run did, and which dialogues failed."""
     failures, total = came.failures, len(material.dialogues)
     before = f", {came.before} of them from before" if came.before else ""
@@ -129,10 +167,10 @@ def _tell(came: TrackerRun, material: Material, out: str, verbose: bool) -> None
     if len(failures) > _LISTED:
         click.echo(f"failed: {len(failures) - _LISTED} more; --verbose writes all to {out}.errors.log", err=True)
     if failures and verbose:
-        log = Path(f"{out}.errors.log")
+        log = Path(f"{place}.errors.log")
         traces = "\n".join(f"{failure}\n{failure.trace}" for failure in failures)
         log.write_text(traces, "utf-8", "backslashreplace")
-        click.echo(f"{log}: tracebacks of {len(failures)} failures", err=True)
+        click.echo(f"{out}.errors.log: tracebacks of {len(failures)} failures", err=True)
     if came.interrupted:
         click.echo("dsteval: Interrupted. The same command goes on from here.", err=True)
 
