@@ -1,4 +1,4 @@
-"""Breaks files at random: bytes, lines, tokens, keys named twice, nodes of JSON put elsewhere."""
+"""Breaks files at random: bytes, lines, tokens, keys named twice, nodes of JSON put elsewhere, unknown words."""
 
 import json
 import random
@@ -108,6 +108,21 @@ def by_structure(rng: random.Random, data: bytes) -> bytes:
 
 VALUES = [b"north", b"rose-garden", b"friday", b"dontcare", b"none", b"do n't care", b"not mentioned"]
 OTHERS = [*VALUES, b"", b"NORTH", b"north|east", b"east>north", b"rose garden", b" friday ", b"7", b"don't  care"]
+OTHERS += ["caf\u00e9".encode(), "cafe\u0301".encode(), "nor\u200bth".encode(), "\ufeffnorth".encode()]
+OTHERS += [
+    b"[DELETE]",
+    b"<|endoftext|>",
+    b"</s>",
+    b"[PAD] north",
+    b"null",
+    b"N/A",
+    b"unknown",
+    b"?",
+    "未提及".encode(),
+]
+UNKNOWN = [b"zzyzx", b"[zzyzx]", b"<zzyzx>", b"value_zzyzx", b"zzyzx-zzyzx", b"Zzyzx", "zzyzx\u0301".encode()]
+WORD = re.compile(rb"[A-Za-z_]{3,}")
+BRACKETS = [(b"[", b"]"), (b"<", b">"), (b"(", b")"), (b"{", b"}"), (b"", b"")]
 
 
 def by_values(rng: random.Random, data: bytes) -> bytes:
@@ -120,7 +135,42 @@ def by_values(rng: random.Random, data: bytes) -> bytes:
     return data or b" "
 
 
-OPERATIONS = [flip, cut, by_lines, by_tokens, by_tokens, double_key, *[by_structure] * 3, *[by_values] * 5]
+def by_words(rng: random.Random, data: bytes) -> bytes:
+    """A word of the file, be it domain, slot, key or value, that no format knows, everywhere or once."""
+    words = list(WORD.finditer(data))
+    if not words:
+        return flip(rng, data)
+    one, new = rng.choice(words), rng.choice(UNKNOWN)
+    if rng.random() < 0.3:
+        return re.sub(rb"(?<![A-Za-z_])" + one[0] + rb"(?![A-Za-z_])", lambda _: new, data)
+    return data[: one.start()] + new + data[one.end() :]
+
+
+def by_brackets(rng: random.Random, data: bytes) -> bytes:
+    """Words in brackets of another kind, as other tools mark domains and slots."""
+    marked = list(re.finditer(rb"([\[<(])(\w+)([\])>])", data))
+    if not marked:
+        return by_words(rng, data)
+    left, right = rng.choice(BRACKETS)
+    if rng.random() < 0.5:
+        one = rng.choice(marked)
+        return data[: one.start()] + left + one[2] + right + data[one.end() :]
+    return re.sub(rb"[\[<(](\w+)[\])>]", lambda found: left + found[1] + right, data)
+
+
+OPERATIONS = [
+    by_words,
+    by_words,
+    by_brackets,
+    flip,
+    cut,
+    by_lines,
+    by_tokens,
+    by_tokens,
+    double_key,
+    *[by_structure] * 3,
+    *[by_values] * 5,
+]
 
 
 def broken(rng: random.Random, data: bytes) -> bytes:

@@ -213,8 +213,10 @@ def test_broken_files_on_the_command_line(shard: int, tmp_path: Path) -> None:
         if kind and rng.random() < 0.6:
             packed = flip(rng, packed)
         place, target = written(tmp_path / name, packed), tmp_path / "out.jsonl"
-        what = rng.choice(["score", "score with --ref", "validate", "convert"])
+        what = rng.choice(["score", "score with --ref", "validate", "convert", "explain", "spread", "compare"])
         more: dict[str, list[str | Path]] = {"score with --ref": ["--ref", sample.place], "convert": [target]}
+        more["compare"] = [sample.place, "--ref", sample.place, "--resamples", "50"]
+        more["explain"] = ["--worst", "2"]
         arguments = [what.split()[0], place, *more.get(what, [])]
         try:
             ran = run(*arguments)

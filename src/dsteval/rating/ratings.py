@@ -97,7 +97,12 @@ def _json_rows(source: Source) -> Iterator[tuple[str, _Row]]:
             where = f"{source.name}, line {number}"
             value = decode(line.encode("utf-8", "surrogatepass"), where).value
             require(isinstance(value, Mapping), where, "a JSON object", shown(value), ReadError)
-            yield f"line {number}", fields(value, where)
+            row = fields(value, where)
+            if lacking := [key for key in ("item", "rating") if key not in row]:
+                raise ReadError(
+                    where=where, expected="an item and a rating", found=f"no {lacking[0]}: {shown(value)}"
+                )
+            yield f"line {number}", row
 
 
 def table_rows(source: Source, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:

@@ -42,7 +42,7 @@ class _System(msgspec.Struct):
     name: str
     source: str
     protocol: str
-    coverage: dict[str, Any]
+    coverage: Coverage
     scores: list[Score]
     notes: list[str] = []
     per_dialogue: _Counted | None = None
@@ -120,13 +120,13 @@ def _result(system: _System, where: str, entry: Mapping[str, Any]) -> Result:
     require(system.scores, place, "at least one score", "none", ReadError)
     signature = tuple(system.scores[0].signature.split("|")[1:])
     unavailable = {str(metrics[text]): reasons[text] for text in uncounted}
-    coverage, fingerprint = Coverage(**system.coverage), Fingerprint.of(*kept.reference)
+    fingerprint = Fingerprint.of(*kept.reference)
     partition = Partition(
         tuple(kept.dialogues),
         tuple(kept.turns),
         counts,
         unavailable,
-        coverage,
+        system.coverage,
         fingerprint,
         slots=tuple(kept.slot_names),
     )
