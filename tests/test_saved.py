@@ -176,10 +176,26 @@ def broken(path: Path, change: Any) -> Path:
             lambda held: held["systems"][0]["per_dialogue"].pop("columns"),
             "with columns of version 2, found version 1, in which others are kept of SlotAccuracy. Score the pred",
         ),
+        (
+            lambda held: held["systems"][0]["per_dialogue"].update(reference=[1]),
+            "found Expected 'array' of length 2",
+        ),
+        (lambda held: held["systems"][0]["per_dialogue"]["widths"].update(JGA=10**25), "of a metric, found 12000"),
+        (
+            lambda held: held["systems"][0].update(coverage={"pr": 1}),
+            "0 dialogues and 0 turns, found 12 dialogues",
+        ),
     ],
 )
 def test_what_is_no_saved_result(tmp_path: Path, change: Any, said: str) -> None:
     assert said in refusal(run("score", broken(save(tmp_path, FILES[0], "--ref", REF), change)))
+
+
+def test_a_saved_result_that_is_no_utf8(tmp_path: Path) -> None:
+    path = save(tmp_path, FILES[0], "--ref", REF)
+    path.write_bytes(path.read_bytes().replace(b'"schema"', b'"odd": "\xff", "schema"', 1))
+    with pytest.raises(DstevalError, match="expected a result that score -o wrote"):
+        saved.load(path)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from dsteval.align.fingerprint import Fingerprint
 from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError, MetricError, ProtocolError, ReadError, first_few, require
 from dsteval.metrics import Counts, Metric, parse, total, under
+from dsteval.metrics.counting import MOST_CELLS
 from dsteval.protocols.model import load as load_protocol
 from dsteval.protocols.model import names as protocol_names
 from dsteval.readers import Source
@@ -30,7 +31,7 @@ class _Counted(msgspec.Struct):
     turns: list[int]
     slots: int
     settings: str
-    reference: list[int]
+    reference: tuple[int, int]
     metrics: dict[str, str]
     counts: dict[str, list[list[float]]]
     columns: int = 1
@@ -69,6 +70,7 @@ def load(source: str | Path | Source) -> list[Result]:
     source = source if isinstance(source, Source) else Source.open(source)
     try:
         document = msgspec.json.decode(source.data, type=_Document)
+        entries = msgspec.json.decode(source.data)["systems"]
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ReadError(
             where=source.name, expected="a result that score -o wrote", found=str(error).replace("`", "'")
@@ -77,7 +79,6 @@ def load(source: str | Path | Source) -> list[Result]:
         raise ReadError(where=source.name, expected=f"schema {SCHEMA}", found=f"schema {document.schema}")
     if not document.systems:
         raise ReadError(where=source.name, expected="at least one system", found="none")
-    entries = msgspec.json.decode(source.data)["systems"]
     return [_result(system, source.name, entry) for system, entry in zip(document.systems, entries, strict=True)]
 
 
@@ -161,6 +162,8 @@ def _rectangle(rows: list[list[float]], width: int, place: str) -> Counts:
     """Rows of counts, short ones filled with zeros at the right; integers if all are."""
     longest = max(map(len, rows), default=0)
     require(longest <= width, place, f"rows of {width} counts at most", f"one of {longest}", ReadError)
+    cells = len(rows) * width
+    require(cells <= MOST_CELLS, place, f"at most {MOST_CELLS} counts of a metric", cells, ReadError)
     whole = all(isinstance(value, int) for row in rows for value in row)
     padded = [row + [0] * (width - len(row)) for row in rows]
     return np.array(padded, dtype=np.int64 if whole else float).reshape(len(rows), width)
