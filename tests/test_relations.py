@@ -2,7 +2,7 @@
 
 import csv
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +58,12 @@ def test_the_first_relation_that_holds(slot: str, ref: Any, pred: Any, at: int, 
 
 
 def test_without_texts_no_relation_that_needs_them() -> None:
-    silent = TOLD._replace(system=[None] * 3, user=[None] * 3)
+    silent = replace(TOLD, system=[None] * 3, user=[None] * 3)
     assert relation("hotel-name", None, "gonville", silent, 1) is None
     assert relation("hotel-name", "the gonville", "gonville", silent, 1) == "spelling"
     assert relation("train-departure", None, "monday", silent, 1) == "another slot"
     # Whether the user accepted what was offered cannot be told from the system's words alone.
-    assert relation("hotel-name", None, "gonville", TOLD._replace(user=[None] * 3), 1) is None
+    assert relation("hotel-name", None, "gonville", replace(TOLD, user=[None] * 3), 1) is None
 
 
 def line(turn: int, ref: dict[str, Any], pred: dict[str, Any], **texts: str) -> dict[str, Any]:

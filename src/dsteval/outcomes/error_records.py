@@ -22,9 +22,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from dsteval.dialogue import Dialogue
 from dsteval.errors import ProtocolError
@@ -79,12 +79,41 @@ class ErrorRecord:
         return asdict(self)
 
 
-class DialogueContext(NamedTuple):
+@dataclass
+class DialogueContext:
     """What is kept of a dialogue to tell relations: texts and prepared reference of each turn."""
 
     system: list[str | None]
     user: list[str | None]
     ref: list[State]
+
+    @cached_property
+    def first_turns(self) -> dict[tuple[str, PreparedValue], int]:
+        """Each slot and value of the reference -> the position of the turn that has it first."""
+        found: dict[tuple[str, PreparedValue], int] = {}
+        for at, state in enumerate(self.ref):
+            for item in state.items():
+                found.setdefault(item, at)
+        return found
+
+    @cached_property
+    def utterances(self) -> list[list[tuple[int, str]]]:
+        """What the user, and the system, said: positions and texts."""
+        return [[(at, text) for at, text in enumerate(side) if text] for side in (self.user, self.system)]
+
+    @cached_property
+    def first_said(self) -> dict[tuple[int, str], int | None]:
+        """Side and text -> the position where it is said first, filled as it is asked for."""
+        return {}
+
+    def said(self, side: int, text: str, at: int) -> bool:
+        """Whether the user (0) or the system (1) said a text, at a position or before."""
+        key = side, text
+        if key not in self.first_said:
+            places = (place for place, utterance in self.utterances[side] if _holds(utterance, text))
+            self.first_said[key] = next(places, None)
+        first = self.first_said[key]
+        return first is not None and first <= at
 
     @classmethod
     def of(cls, dialogue: Dialogue, prepared: Prepared) -> DialogueContext:
@@ -156,28 +185,26 @@ def relation(
         return "spelling"
     if any(_holds(a, b) or _holds(b, a) for a, b in pairs):
         return "substring"
-    return _elsewhere(slot, pred, context.ref[: at + 1]) or _uttered(texts, context, at)
+    return _elsewhere(slot, pred, context, at) or _uttered(texts, context, at)
 
 
-def _elsewhere(slot: str, pred: PreparedValue, states: list[State]) -> str | None:
+def _elsewhere(slot: str, pred: PreparedValue, context: DialogueContext, at: int) -> str | None:
     """Whether the reference had the value in another slot."""
     others = {
         domain_of(other) == domain_of(slot)
-        for state in states
-        for other, value in state.items()
-        if other != slot and matches(value, pred)
+        for (other, value), first in context.first_turns.items()
+        if first <= at and other != slot and matches(value, pred)
     }
     return None if not others else "another slot" if True in others else "another domain"
 
 
 def _uttered(texts: tuple[str, ...], context: DialogueContext, at: int) -> str | None:
     """Who said one of some texts so far."""
-    user, system = (list(filter(None, side[: at + 1])) for side in (context.user, context.system))
-    if not user:
+    if not context.utterances[0] or context.utterances[0][0][0] > at:
         return None
-    if any(_holds(utterance, text) for utterance in user for text in texts):
+    if any(context.said(0, text, at) for text in texts):
         return "said"
-    return "offered" if any(_holds(utterance, text) for utterance in system for text in texts) else "nowhere"
+    return "offered" if any(context.said(1, text, at) for text in texts) else "nowhere"
 
 
 def _texts(value: PreparedValue | None) -> tuple[str, ...]:
