@@ -6,8 +6,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from data_site import PREFIX, TINY, ZIP, Site, blob, partial_of, place, run, serving, tiny
 from dsteval.data import fetch as fetching
+from dsteval.data import limits
 from dsteval.data.fetch import blob_id, fetch, resolve
 from dsteval.errors import FetchError, OptionError
 
@@ -26,10 +28,10 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Site]:
 
 
 def begun(tmp_path: Path, data: bytes) -> Path:
-    partial = partial_of(place(tmp_path))
-    partial.parent.mkdir(parents=True)
-    partial.write_bytes(data)
-    return partial
+    path = partial_of(place(tmp_path))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    return path
 
 
 def test_fetches_once(served: Site, tmp_path: Path) -> None:
@@ -258,28 +260,49 @@ def test_full_disk_is_no_broken_connection(served: Site, monkeypatch: pytest.Mon
     assert len(served.requests) == 1
 
 
-def test_a_planted_link_is_not_written_through(served: Site, tmp_path: Path) -> None:
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_a_planted_link_is_not_written_through(served: Site, tmp_path: Path, link: Any) -> None:
     target = tmp_path / "precious"
     target.write_text("kept")
     begun(tmp_path, b"").unlink()
-    partial_of(place(tmp_path)).symlink_to(target)
+    link(partial_of(place(tmp_path)), target)
     fetch("tiny")
     assert target.read_text() == "kept"
     assert place(tmp_path).is_file()
 
 
-def test_a_server_that_sends_without_end_or_hardly_anything(
+@pytest.mark.parametrize("mode", ["", "endless"])
+def test_a_server_that_sends_without_end(
+    served: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr("dsteval.data.limits.MOST_BYTES", 3)
+    served.modes = [mode]
+    with pytest.raises(FetchError, match=r"expected a file of at most .*, found more than"):
+        fetch("tiny")
+    assert not [path for path in place(tmp_path).parent.iterdir() if path.name != ".lock"]
+    assert len(served.requests) == 1
+
+
+def test_a_server_that_sends_hardly_anything(
     served: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dsteval.data.fetch.MOST_BYTES", 3)
-    with pytest.raises(FetchError, match="expected a file of at most"):
+    monkeypatch.setattr("dsteval.data.limits.SLOWEST", 10**12)
+    monkeypatch.setattr("dsteval.data.limits.beyond", partial(_at_once, limits.beyond))
+    begun(tmp_path, TINY[:-5])  # what came before does not count
+    with pytest.raises(FetchError, match="bytes a second or more, found 5 bytes in 61 seconds"):
         fetch("tiny")
-    monkeypatch.setattr("dsteval.data.fetch.MOST_BYTES", 1 << 30)
-    monkeypatch.setattr("dsteval.data.fetch.PATIENCE", -1.0)
-    monkeypatch.setattr("dsteval.data.fetch.SLOWEST", 10**12)
-    with pytest.raises(FetchError, match="bytes in 0 seconds"):
+    assert not [path for path in place(tmp_path).parent.iterdir() if path.name != ".lock"]
+
+
+def _at_once(beyond: Callable[[int, int, float], str], size: int, come: int, seconds: float) -> str:
+    return beyond(size, come, seconds + 61 if come else 0.0)
+
+
+def test_a_server_that_never_answers_whole(served: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dsteval.data.limits.PATIENCE", 0.05)
+    served.modes = ["stall"] * 4
+    with pytest.raises(FetchError, match=r"cannot be reached \(no answer in 0.05 seconds\)"):
         fetch("tiny")
-    assert not place(tmp_path).exists()
 
 
 def test_folder_in_the_way(served: Site, tmp_path: Path) -> None:
@@ -298,7 +321,7 @@ class TestWithoutChecksum:
     @pytest.fixture(autouse=True)
     def parts(self, served: Site) -> None:
         for path in ("dev/dialogues_001.json", "dev/dialogues_002.json", "test/dialogues_001.json"):
-            served.files[PREFIX + path] = b"[]"
+            served.files[PREFIX + path] = b'[{"dialogue_id": "A", "turns": []}]'
 
     def test_only_the_split_is_fetched(self, served: Site, tmp_path: Path) -> None:
         assert resolve("parts/val") == place(tmp_path, "parts", "dev")
@@ -307,6 +330,24 @@ class TestWithoutChecksum:
     def test_json_has_to_be_whole(self, served: Site, tmp_path: Path) -> None:
         served.files[f"{PREFIX}test/dialogues_001.json"] = b"<html>log in first</html>"
         with pytest.raises(FetchError, match=r"expected JSON, found something else \(.*\), which was deleted"):
+            fetch("parts", "test")
+        assert not any(place(tmp_path, "parts", "test").iterdir())
+
+    @pytest.mark.parametrize(
+        "told",
+        [
+            '{"error": "log in"}',
+            '{"error": {"code": 403}}',
+            "{}",
+            "[]",
+            "[[]]",
+            '[{"error": {}}]',
+            '[{"dialogue_id": "A"}, {"error": 1}]',
+        ],
+    )
+    def test_json_has_to_be_data(self, served: Site, tmp_path: Path, told: str) -> None:
+        served.files[f"{PREFIX}test/dialogues_001.json"] = told.encode()
+        with pytest.raises(FetchError, match=r"expected a list of dialogues or services, found other JSON"):
             fetch("parts", "test")
         assert not any(place(tmp_path, "parts", "test").iterdir())
 

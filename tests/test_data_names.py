@@ -160,7 +160,7 @@ class TestCommands:
 
         assert cached() == {"tiny": "no", "parts": "no", "unlisted": "no"}
         assert served.requests == []
-        served.files[f"{PREFIX}test/dialogues_001.json"] = b"[]"
+        served.files[f"{PREFIX}test/dialogues_001.json"] = b'[{"dialogue_id": "A", "turns": []}]'
         run("data", "fetch", "tiny", "parts/test")
         assert cached() == {"tiny": "yes", "parts": "1 of 3 files", "unlisted": "no"}
 

@@ -14,6 +14,7 @@ import pytest
 import dsteval
 from commandline import COMMAND, refusal, run
 from dsteval.errors import DstevalError, ReadError
+from dsteval.files import alone, replacing
 from dsteval.rating.ratings import Rating, read, written
 from test_saved import FILES, REF
 
@@ -90,6 +91,12 @@ def test_comments_of_any_text(name: str, tmp_path: Path) -> None:
         'item,rating\n"a,1\nb,0\n',
         '{"item": ["a"], "rater": "x", "rating": 1}\n',
         "item,rating\na,1,0\n",
+        'item,rating\n"a,1\nb",0\nc,1\n',
+        "item,rating\na,1_0\n",
+        'item,rating\na,"1,000"\n',
+        "item,rating\na,1e300\n",
+        '{"item": true, "rater": "x", "rating": 1}\n',
+        '{"item": "a", "rater": false, "rating": 1}\n',
     ],
 )
 def test_ratings_that_are_refused(text: str, tmp_path: Path) -> None:
@@ -104,6 +111,70 @@ def test_ratings_that_are_refused(text: str, tmp_path: Path) -> None:
 def test_a_comma_is_no_thousand(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("item;rating\na;3,5\n", encoding="utf-8")
     assert read(str(tmp_path / "r.csv"), "anna")[0][0].rating == 3.5
+
+
+@pytest.mark.parametrize("given", ["0,333", "12,50", "1.000", "+1", "1e-05", ".5", "1000,5"])
+def test_numbers(given: str, tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text(f"item;rating\na;{given}\n", encoding="utf-8")
+    assert read(str(tmp_path / "r.csv"), "anna")[0][0].rating == float(given.replace(",", "."))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kept.csv", 'item,turns,rating,rater,comment\na,"hello, there",1,ben,\n'),
+        ("kept.csv", "item,rating,rater,comment\na,1,ben,\nb,,ben,later\n"),
+        ("kept.jsonl", '{"item": "a", "rater": "ben", "rating": 1, "why": "polite"}\n'),
+    ],
+)
+def test_import_takes_no_sheet_for_its_own_file(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("item,rating\na,1\n", encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    told = refusal(run("rate", "import", f"anna={tmp_path / 'r.csv'}", "--into", tmp_path / name))
+    assert "Name another file" in told
+    assert (tmp_path / name).read_text(encoding="utf-8") == text
+
+
+def test_import_twice_into_csv_keeps_every_digit(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("item,rating\na,0.1234567890123456\n", encoding="utf-8")
+    for _ in range(2):
+        assert run("rate", "import", f"anna={tmp_path / 'r.csv'}", "--into", tmp_path / "kept.csv").code == 0
+    assert read(str(tmp_path / "kept.csv"))[0][0].rating == 0.1234567890123456
+
+
+def test_import_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("item,rating\na,1\n", encoding="utf-8")
+    told = refusal(run("rate", "import", f"anna={tmp_path / 'r.csv'}", "--into", tmp_path / "no" / "kept.csv"))
+    assert "--into" in told
+    assert "expected a place to write to" in told
+
+
+def test_a_link_at_the_place_of_a_partial_file(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("kept", encoding="utf-8")
+    (tmp_path / f".out.{os.getpid()}.partial").symlink_to(tmp_path / "precious")
+    with replacing(tmp_path / "out") as file:
+        file.write(b"new")
+    assert (tmp_path / "out").read_bytes() == b"new"
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "kept"
+
+
+def test_what_is_raised_while_alone_is_not_lost(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="gone"), alone(tmp_path / "kept"):
+        raise FileNotFoundError("gone")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_agreement_without_any_rating(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("item,rating\na,\n", encoding="utf-8")
+    ran = run("rate", "agree", f"anna={tmp_path / 'r.csv'}", "--allow-missing")
+    assert ran.code == 1
+    assert ran.err.endswith("dsteval: ratings: expected at least one rating, found none.\n")
+
+
+@pytest.mark.parametrize(("option", "value"), [("--repetitions", "9" * 30), ("--target-power", "1")])
+def test_plans_that_cannot_be(option: str, value: str) -> None:
+    told = refusal(run("rate", "plan", "--r1", "0.6", "--r2", "0.2", "--r12", "0.5", option, value))
+    assert option in told
 
 
 def test_imports_at_once_lose_nothing(tmp_path: Path) -> None:

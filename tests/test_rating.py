@@ -198,7 +198,7 @@ def test_files_of_ratings(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("item,rating\na,7\n", r"rating from 0..1, found '7' \(1 of 1 rows\)"),
-        ("item,rating,scale\na,1,0..5\nb,1,5\n", "on a scale LOW..HIGH"),
+        ("item,rating,scale\na,1,0..5\nb,1,5\n", "line 3: expected a scale LOW..HIGH, found '5'"),
         ("item,rating\na,good\n", "expected a number"),
         ("item,rating\na,nan\n", "expected a number"),
         ("item,rating\n,1\n", "found no item"),

@@ -97,7 +97,7 @@ _OPTION = re.compile(
     r"(?<![\w-])--([a-z][a-z0-9-]*)"
     r"(?: ('[^']*'|\w[\w.-]*=[^\s;,]*\w|[A-Z]+\b|(?:error|empty|skip|ignore|group|slot|each|sgd|fga-trippy)\b))?"
 )
-_ARGUMENTS = {"set": "settings", "metric": "metrics"}
+_ARGUMENTS = {"set": "settings", "metric": "metrics", "target-power": "power"}
 
 
 def in_arguments(text: str) -> str:

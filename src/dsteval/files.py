@@ -18,7 +18,8 @@ def replacing(place: Path) -> Iterator[IO[bytes]]:
     """
     partial = place.with_name(f".{place.name[:100]}.{os.getpid()}.partial")
     try:
-        with partial.open("wb") as file:
+        partial.unlink(missing_ok=True)
+        with partial.open("xb") as file:  # never through a link that somebody has put there
             yield file
         if place.exists():
             shutil.copymode(place, partial)
@@ -35,13 +36,16 @@ def alone(place: Path) -> Iterator[None]:
     while True:
         with path.open("ab") as file:
             lock(file, wait=True)
+            mine = False
             with suppress(FileNotFoundError):  # another had it, and took it away
-                if os.fstat(file.fileno()).st_ino == path.stat().st_ino:
-                    try:
-                        yield
-                    finally:
+                mine = os.path.samestat(os.fstat(file.fileno()), path.stat())
+            if mine:
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):
                         path.unlink(missing_ok=True)
-                    return
+                return
 
 
 def lock(file: IO[bytes], wait: bool) -> bool:

@@ -26,12 +26,18 @@ def check_places(*outputs: str) -> None:
     check_inputs(*outputs)
     form_of()
     seen: dict[str, str] = {}
+    check_writable(*outputs)
     for label, place in _given(outputs):
-        why = _unavailable_reason(place)
-        require(not why, f"{label} {place}", "a place to write to", why)
         twin = next((other for other, taken in seen.items() if _same(taken, place)), None)
         require(twin is None, f"{label} {place}", f"another place than that of {twin}", "the same")
         seen[label] = place
+
+
+def check_writable(*outputs: str) -> None:
+    """Raise OptionError where a parameter in ``outputs`` names a place that cannot be written."""
+    for label, place in _given(outputs):
+        why = _unavailable_reason(place)
+        require(not why, f"{label} {place}", "a place to write to", why)
 
 
 def check_kept(place: str, *inputs: str) -> None:

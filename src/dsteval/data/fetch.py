@@ -8,10 +8,11 @@ import glob
 import hashlib
 import os
 import re
+import stat
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -20,6 +21,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dsteval.data import catalogue as catalog
+from dsteval.data import limits
 from dsteval.data.catalogue import Catalogue, DataFile, Dataset
 from dsteval.errors import FetchError, OptionError, require
 from dsteval.files import lock, replacing
@@ -31,9 +33,6 @@ BASE = "https://raw.githubusercontent.com"
 TRIES = 4
 PAUSE = 0.5  # seconds before the second try; longer before each later one
 TIMEOUT = 30.0  # seconds without a byte
-MOST_BYTES = 4 << 30  # of one file; the largest known has 0.1 GiB
-SLOWEST = 1000  # bytes a second, once PATIENCE is over
-PATIENCE = 60.0  # seconds
 
 _CHUNK = 1 << 16
 _LISTS = {"testlistfile": "testListFile.txt", "vallistfile": "valListFile.txt"}
@@ -212,7 +211,7 @@ class _Download:
     def _verdict(self) -> tuple[str, str]:
         """What was expected and what was found; empty where the file is right.
 
-        Without a checksum JSON must at least be whole: a page to log in at, or half a file, is not.
+        Without a checksum JSON must be whole and hold dialogues or a schema: half a file or an error does not.
         """
         if self.file.blob:
             if (blob := blob_id(self.partial)) != self.file.blob:
@@ -222,11 +221,11 @@ class _Download:
                 content = msgspec.json.decode(self.partial.read_bytes())
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 return "JSON", f"something else ({error})"
-            members: Iterable[object] = [None]
-            if isinstance(content, dict | list):
-                members = content.values() if isinstance(content, dict) else content
-            if not all(isinstance(member, dict | list) for member in members):
-                return "a file of dialogues or a schema", f"JSON without any, {str(content)[:60]!r}"
+            # SGD's form, as all files without a checksum have it.
+            members = content if isinstance(content, list) else []
+            known = ({"dialogue_id", "service_name"} & set(one) for one in members if isinstance(one, dict))
+            if not members or sum(map(bool, known)) < len(members):
+                return "a list of dialogues or services", f"other JSON, {str(content)[:60]!r}"
         return "", ""
 
     @property
@@ -284,12 +283,15 @@ class _Download:
         from urllib.error import HTTPError
         from urllib.request import Request, urlopen
 
-        if self.partial.is_symlink() or (self.partial.exists() and not self.partial.is_file()):
-            self.partial.unlink()  # not of our making: what it points to is not to be written
+        with _writing(self.dataset, self.partial), suppress(FileNotFoundError):
+            state = self.partial.lstat()
+            if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
+                self.partial.unlink()  # not of our making: what it leads to is not to be written
         come = self._come
         headers = {"User-Agent": "dsteval"} | ({"Range": f"bytes={come}-"} if come else {})
         try:
-            with urlopen(Request(self.url, headers=headers), timeout=TIMEOUT) as response:
+            request = Request(self.url, headers=headers)
+            with limits.answer(lambda: urlopen(request, timeout=TIMEOUT)) as response:
                 start, size = 0, response.length
                 if response.status == 206:
                     start, size = _extent(response.headers)
@@ -306,31 +308,24 @@ class _Download:
                 self.partial.unlink()
                 self._attempt()
 
-    def _check_limits(self, done: int, seconds: float) -> None:
-        """Raise FetchError for a server that sends without end, or hardly anything."""
-        found = ""
-        if done > MOST_BYTES:
-            found = f"more than {MOST_BYTES >> 30} GiB"
-        elif seconds > PATIENCE and done < SLOWEST * seconds:
-            found = f"{done} bytes in {int(seconds)} seconds"
-        if found:
+    def _check_limits(self, size: int, come: int, seconds: float) -> None:
+        """Raise FetchError for a server that sends without end, or hardly anything in so many seconds."""
+        if found := limits.beyond(size, come, seconds):
             self.partial.unlink(missing_ok=True)
-            expected = f"a file of at most {MOST_BYTES >> 30} GiB, at {SLOWEST} bytes a second or more"
-            remedy = f"Try again later, {self.by_hand}."
-            raise FetchError(
-                where=f"{self.dataset.name}, {self.url}", expected=expected, found=found, remedy=remedy
-            )
+            where, remedy = f"{self.dataset.name}, {self.url}", f"Try again later, {self.by_hand}."
+            raise FetchError(where=where, expected=limits.expected(), found=found, remedy=remedy)
 
     def _write(self, response: Any, done: int, size: int | None) -> None:
         """Write what comes behind the bytes that are there."""
+        self._check_limits(size or 0, 0, 0.0)
         with _writing(self.dataset, self.partial):
             # Without a buffer, so that a full disk shows where it is told apart.
             out = self.partial.open("ab" if done else "wb", buffering=0)
-        begun = time.monotonic()
+        start, begun = done, time.monotonic()
         with out:
             while chunk := response.read1(_CHUNK):
                 done += len(chunk)
-                self._check_limits(done, time.monotonic() - begun)
+                self._check_limits(done, done - start, time.monotonic() - begun)
                 with _writing(self.dataset, self.partial):
                     while chunk:
                         chunk = chunk[out.write(chunk) :]

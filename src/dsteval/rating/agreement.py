@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dsteval.errors import require_known
+from dsteval.errors import ReadError, require, require_known
 from dsteval.outcomes.table import Array
 from dsteval.rating.ratings import Ratings, Study
 from dsteval.results.result import or_none
@@ -63,9 +63,11 @@ def agree(
 ) -> RaterAgreement:
     """How far the raters agree; ``most`` of the items that divide them are listed.
 
-    The interval of alpha is over items drawn anew, by percentiles. Raises OptionError for an unknown ``level``.
+    The interval of alpha is over items drawn anew, by percentiles. Raises OptionError for an unknown ``level``,
+    and ReadError without any rating.
     """
     require_known("value of --level", level, LEVELS)
+    require(ratings.items, "ratings", "at least one rating", "none", ReadError)
     values, notes = ratings.values, []
     point = alpha(values, level)
     if len(ratings.raters) < 2:

@@ -99,7 +99,7 @@ def plan_metrics(
     Raises OptionError for correlations that cannot be, for r1 = r2, and for shares outside 0..1.
     """
     check_share("--alpha", alpha)
-    check_share("--power", power)
+    check_share("--target-power", power)
     told = "none" if agreement is None else agreement
     known = not others if agreement is None else 0 < agreement <= 1
     require(known, "--agreement", "that of two raters, above 0 up to 1", told)

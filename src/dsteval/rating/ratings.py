@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +21,10 @@ from dsteval.readers import Source
 from dsteval.readers.base import fields, shown
 from dsteval.readers.json_pairs import decode
 from dsteval.results.result import finite
+
+# Python's float takes more: 1_0 is 10. A comma is a decimal point, but 1,000 may be a thousand.
+_NUMBER = re.compile(r"(?![+-]?[1-9]\d{0,2},\d{3}$)[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
+_MOST = 10**9
 
 
 class Rating(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -73,10 +78,8 @@ def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[R
     ``scale`` or outside the scale that its row names, all of them counted.
     """
     source = Source.open(path)
-    is_json = source.data.lstrip()[:1] == b"{"
-    rows = _json_rows(source) if is_json else table_rows(source, "item", "rating")
     problems, found = Problems(source.name), []
-    for line, row in rows:
+    for line, row in _rows(source):
         try:
             found.append(_rating(row, rater, scale))
         except ReadError as error:
@@ -88,7 +91,26 @@ def read(path: str, rater: str = "", scale: Scale | None = None) -> tuple[list[R
     return [row for row in found if not math.isnan(row.rating)], empty
 
 
+def kept(path: str) -> list[Rating]:
+    """The ratings of a file that is to be written anew.
+
+    Raises ReadError as ``read``, and where writing would lose something, as the turns of a rater's sheet.
+    """
+    ratings, empty = read(path)
+    names = Rating.__struct_fields__
+    others = dict.fromkeys(name for _, row in _rows(Source.open(path)) for name in row if name not in names)
+    remedy = "Name another file: this one is not only ratings."
+    require(not others, path, f"nothing but {', '.join(names)}", first_few(others), ReadError, remedy)
+    require(not empty, path, "a rating in each row", f"{len(empty)} without", ReadError, remedy)
+    return ratings
+
+
 _Row = Mapping[str, object]
+
+
+def _rows(source: Source) -> Iterator[tuple[str, _Row]]:
+    is_json = source.data.lstrip()[:1] == b"{"
+    return _json_rows(source) if is_json else table_rows(source, "item", "rating")
 
 
 def _json_rows(source: Source) -> Iterator[tuple[str, _Row]]:
@@ -128,8 +150,10 @@ def _rating(row: _Row, rater: str, scale: Scale | None) -> Rating:
     """What a row says, NaN where it has no rating. Raises ReadError for what is none."""
     told = {key: row.get(key) for key in ("item", "rater", "rating", "scale", "comment")}
     for key, value in told.items():
-        plain = isinstance(value, str | int | float | None)
-        require(plain, "", f"a text or a number as {key}", shown(value), ReadError)
+        plain = isinstance(value, str | int | float | None) and (key == "rating" or not isinstance(value, bool))
+        # With a line break it is most likely rows that two stray quotes hold together.
+        plain = plain and (key == "comment" or "\n" not in str(value))
+        require(plain, "", f"a text of one line or a number as {key}", shown(value), ReadError)
     item, who, given, row_scale, comment = ("" if one is None else str(one).strip() for one in told.values())
     who = who or rater
     if not item or not who:
@@ -139,13 +163,13 @@ def _rating(row: _Row, rater: str, scale: Scale | None) -> Rating:
     if not given:
         return Rating(item, who, math.nan)
     given = {"True": "1", "False": "0"}.get(given, given)  # JSON's true and false
+    value = float(given.replace(",", ".")) if _NUMBER.fullmatch(given) else math.nan
+    if not abs(value) <= _MOST:
+        raise ReadError(expected=f"a number from {-_MOST} to {_MOST}", found=repr(given))
     try:
-        value = float(given.replace(",", "."))
         limits = parse_scale(row_scale) if row_scale else scale
-    except (ValueError, OptionError):
-        value, limits = math.nan, None
-    if not math.isfinite(value):
-        raise ReadError(expected="a number, on a scale LOW..HIGH if any", found=repr(given))
+    except OptionError:
+        raise ReadError(expected="a scale LOW..HIGH", found=repr(row_scale)) from None
     for limit in filter(None, (limits, scale)):
         if not limit.low <= value <= limit.high:
             raise ReadError(expected=f"a rating from {limit}", found=repr(given))
@@ -175,7 +199,7 @@ def written(ratings: Sequence[Rating], path: str) -> bytes:
     """The ratings as CSV if the path ends in .csv, else as JSON Lines."""
     if Path(path).suffix.casefold() != ".csv":
         return b"".join(msgspec.json.encode(one) + b"\n" for one in ratings)
-    rows = ((one.item, one.rater, f"{one.rating:.15g}", one.scale, one.comment) for one in ratings)
+    rows = ((one.item, one.rater, repr(one.rating).removesuffix(".0"), one.scale, one.comment) for one in ratings)
     return csv_text(Rating.__struct_fields__, rows).encode()
 
 

@@ -1,5 +1,6 @@
 """``dsteval rate``: what people say of conversations, from drawing them to how metrics agree with it."""
 
+import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,14 @@ from dsteval import readers
 from dsteval.cli.commands import rate_studies as studies
 from dsteval.cli.options import choice, open_named, open_shown, say, scoring_options, seed_option, slot_list
 from dsteval.cli.output_files import write
-from dsteval.cli.path_checks import check_inputs, check_places
+from dsteval.cli.path_checks import check_inputs, check_places, check_writable
 from dsteval.cli.systems import check_predictions, opened
 from dsteval.dialogue import Dialogue
 from dsteval.errors import OptionError, first_few, require
 from dsteval.files import alone
 from dsteval.pipeline.inputs import check_names, system_name
 from dsteval.pipeline.run import Run
-from dsteval.rating.ratings import combined, csv_text, read, table, written
+from dsteval.rating.ratings import combined, csv_text, kept, table, written
 from dsteval.rating.sampling import STRATA, SampleItem, draw, pool
 from dsteval.rating.texts import check_sides, file_name, sheet, text_of
 from dsteval.readers.jsonl_writer import lines
@@ -122,12 +123,13 @@ def _import(files: tuple[str, ...], into: str, items: str | None, **reading: Any
     require(known, f"--into {into}", "a name that ends in .jsonl or .csv", repr(Path(into).suffix))
     new = studies.read_ratings(files, **reading)
     known_items = None if items is None else [one.id for one in _dialogues(items, None)]
-    with alone(Path(into)):
-        kept = read(into)[0] if Path(into).exists() else []
-        ratings, again = combined([*kept, *new])
+    check_writable("into")
+    with alone(Path(os.path.realpath(into))):  # where a link leads, since others may know it by another name
+        old = kept(into) if Path(into).exists() else []
+        ratings, again = combined([*old, *new])
         if known_items is not None:
             table(ratings).of(known_items)
-        if added := len(ratings) - len(kept):
+        if added := len(ratings) - len(old):
             write("--into", into, written(ratings, into))
     click.echo(f"{into}: {added} ratings added, {again} there already, {len(ratings)} in all", err=True)
 

@@ -136,7 +136,7 @@ def plan_command(file: str | None, true_lambda: float | None, factor: float, **o
     """How many conversations tell two metrics apart (--r1 --r2 --r12), or find a lambda (FILE --true-lambda)."""
     Intervals(level=None, seed=options["seed"])  # refuses a seed that no draw takes
     check_places("out")
-    require(options["repetitions"] >= 100, "--repetitions", "100 or more", options["repetitions"])
+    require(100 <= options["repetitions"] <= 10**6, "--repetitions", "100 to 1000000", options["repetitions"])
     correlations, simulation = _taken(options, "r1", "r2", "r12"), _taken(options, "repetitions", "seed")
     test = _taken(options, "agreement", "alpha", "power")
     crowd = Crowd(**_taken(options, "share", "slope", "noise", "bias"))
