@@ -171,17 +171,16 @@ def slot_errors_trade(ref: State, pred: State) -> int:
     """Count missed pairs, and wrong predicted pairs whose slot is not among the missed ones.
 
     The slot is what stands before the last hyphen of "slot-value", so a hyphen in the value
-    moves a part of it into the slot. With several values a slot goes by several such names; it
-    still counts once, and one name among the missed ones is enough.
+    moves a part of it into the slot. Several values are one text, "a|b".
     """
 
-    def names(slot: str, values: Values) -> set[str]:
-        return {f"{slot}-{value}".rsplit("-", 1)[0] for value in values}
+    def name(slot: str, values: Values) -> str:
+        return (slot + "-" + "|".join(sorted(values))).rpartition("-")[0]
 
     correct = right_slots(ref, pred)
     missed = ref.keys() - correct
-    missed_names = {name for slot in missed for name in names(slot, ref[slot])}
-    extra = [slot for slot in pred.keys() - correct if not names(slot, pred[slot]) & missed_names]
+    missed_names = [name(slot, ref[slot]) for slot in missed]
+    extra = [slot for slot in pred.keys() - correct if name(slot, pred[slot]) not in missed_names]
     return len(missed) + len(extra)
 
 

@@ -220,7 +220,7 @@ def assert_same_from_every_form(corpus: WrittenCorpus, name: str, place: Any) ->
     ref, pred = sides(corpus)
     expected = scores(scored(ref, pred))
     files: Mapping[str, str] = {
-        "both.json": json.dumps(fga_json(corpus, falling=name != "fga-official")),
+        "both.json": json.dumps(fga_json(corpus, falling=name not in ("fga-official", "gca"))),
         "both.jsonl": "".join(json.dumps(line) + "\n" for line in reversed(jsonl(corpus))),
         "ref.json": json.dumps({d: {str(t): state for t, state in enumerate(s)} for d, s in ref.items()}),
         "pred.json": json.dumps(pred, indent=1),

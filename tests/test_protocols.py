@@ -28,7 +28,7 @@ PINNED = {
     "fga-paper@1": "6342210e921a",
     "fga-trippy@2": "2eac9cab8d2e",
     "fnctod@2": "0e4af3839dc0",
-    "gca@2": "f012a8de56da",
+    "gca@2": "b84ce8d06324",
     "hidst@2": "c25de2077b13",
     "icdst@2": "1d0cee2a8b39",
     "mwzeval@2": "ec35d4bc7b35",

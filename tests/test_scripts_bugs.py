@@ -68,21 +68,41 @@ def fga_json(*numbers: int) -> dict[str, Any]:
     return {"d": {str(number): wrong for number in numbers}}
 
 
-@pytest.mark.parametrize(("numbers", "expected"), [((0, 1), 19.67), ((0, 2), 31.61), ((0, 5), 45.9)])
-def test_distances_of_fga_official_are_of_the_numbers_as_written(
-    numbers: tuple[int, ...], expected: float, tmp_path: Path
+@pytest.mark.parametrize("protocol", ["fga-official", "gca"])
+@pytest.mark.parametrize(("numbers", "expected"), [((0, 1), 19.67), ((0, 2), 31.61), ((3, 8), 45.9)])
+def test_distances_of_fga_are_of_the_numbers_as_written(
+    protocol: str, numbers: tuple[int, ...], expected: float, tmp_path: Path
 ) -> None:
     (tmp_path / "p.json").write_text(json.dumps(fga_json(*numbers)))
-    assert figures(tmp_path / "p.json", "FGA@0.5", protocol="fga-official") == [expected]
+    assert figures(tmp_path / "p.json", "FGA@0.5", protocol=protocol) == [expected]
 
 
-@pytest.mark.parametrize("protocol", ["fga-official", "hidst"])
+def test_a_weight_of_fga_trippy_that_rounds_to_one_is_an_exact_turn(tmp_path: Path) -> None:
+    marks = [0, *[1] * 29]
+    for numbers, expected in (((0, 37, 74), 66.67), ((0, 40, 80), 33.33), ((0, 40, 80, 120), 50)):
+        (tmp_path / "p.json").write_text(json.dumps({"d": {str(number): marks for number in numbers}}))
+        assert figures(tmp_path / "p.json", "FGA@0.5", protocol="fga-trippy") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("ref", "pred", "wrong"), [("a-x|c-d", "a-y", 2), ("b|x", "a-y", 2), ("a-x", "a-y", 1), ("b|x", "y", 1)]
+)
+def test_alternatives_are_one_text_where_slots_are_found_at_the_last_hyphen(
+    ref: str, pred: str, wrong: int
+) -> None:
+    line = turn({"hotel-area": ref}, {"hotel-area": pred})
+    found = figures([line], "SlotAccuracy", protocol="icdst", ontology=ONTOLOGY)
+    assert found == [round(100 * (30 - wrong) / 30, 2)]
+
+
+@pytest.mark.parametrize("protocol", ["fga-official", "gca", "hidst"])
 def test_turns_out_of_order_are_refused_where_the_script_walks_them(protocol: str, tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps(fga_json(1, 0)))
     (tmp_path / "v.json").write_text('{"a": ["b"]}')
     options = ["--variants", str(tmp_path / "v.json")] if protocol == "hidst" else []
     told = refusal(run("score", tmp_path / "p.json", "--protocol", protocol, *options))
-    assert "expected turns in the order of their numbers" in told
+    assert "p.json: expected turns in the order of their numbers" in told
+    assert "(1 of 1 dialogues, d)" in told
     assert figures(tmp_path / "p.json", "JGA") == [0]
 
 

@@ -41,9 +41,10 @@ class Aligner:
         self._ref_states = ref_states
         self._ids: dict[Side, list[str]] = {"ref": [], "pred": []}
         self._alone = False
-        # What is wrong, told at the end: turn numbers with gaps (and what they should be), other numbers of turns,
-        # dialogues without a side, dialogues without turns.
+        # What is wrong, told at the end: turn numbers with gaps (and what they should be), turns out of order,
+        # other numbers of turns, dialogues without a side, dialogues without turns.
         self._gaps: list[tuple[str, list[int], list[int] | None]] = []
+        self._shuffled: list[str] = []
         self._lengths: list[str] = []
         self._differences: list[int] = []
         self._without: dict[Side, list[str]] = {"ref": [], "pred": []}
@@ -138,13 +139,8 @@ class Aligner:
         keys = [turn.number for turn in dialogue.turns]
         as_written = self._scope.turns == "as-written"
         if as_written and dialogue.shuffled:
-            raise AlignmentError(
-                where=f"{self._source}, dialogue {dialogue.id!r}" if self._source else f"dialogue {dialogue.id!r}",
-                expected="turns in the order of their numbers",
-                found="numbers that go back",
-                remedy="The script that this protocol copies walks turns as the file has them, so that its "
-                "distances may be negative. Sort the turns, or score under another protocol, such as exact.",
-            )
+            self._shuffled.append(dialogue.id)
+            return None
         numbers = keys if dialogue.gaps or as_written else user_turns(keys)
         if numbers is None:
             self._gaps.append((dialogue.id, keys, None))
@@ -260,6 +256,15 @@ class Aligner:
         return f"{told}; each has {abs(difference)} {more} than its reference"
 
     def _check_gaps(self, source: str, total: int) -> None:
+        if self._shuffled:
+            raise AlignmentError(
+                where=source,
+                expected="turns in the order of their numbers",
+                found="numbers that go back",
+                extent=f"{len(self._shuffled)} of {total} dialogues, {first_few(self._shuffled)}",
+                remedy="The script that this protocol copies walks turns as the file has them, so that its "
+                "distances may be negative. Sort the turns, or score under another protocol, such as exact.",
+            )
         if self._gaps:
             name, keys, numbers = self._gaps[0]
             usual = "0, 1, 2, ... or, counting all utterances, 0, 2, 4, ..."

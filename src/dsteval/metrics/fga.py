@@ -61,8 +61,8 @@ class _FGA(VariantMetric):
     turns. ``average=dialogue`` is the mean over dialogues (Algorithm 1 scores one conversation).
 
     Differs from: the paper prints 46.33 for its Figure 1 from weights rounded to 0.39; the value is 46.449.
-    The script for TripPy takes a weight that rounds to 1 (38 turns after the error) for an exact turn, and so
-    does ``trippy``.
+    The script for TripPy takes a weight that rounds to 1 (38 turns or more after the error) for an exact turn,
+    and so does ``trippy``.
 
     >>> import dsteval
     >>> ref = {"d": [{"hotel-area": "north"}, {"hotel-area": "north"}]}
@@ -108,9 +108,11 @@ def distances(outcomes: Outcomes, variant: str) -> Array:
     type1 = ~exact & _new_error(outcomes, variant)
     distance = _since(outcomes, exact, type1, variant == "hidst")
     if variant == "trippy" and distance.max(initial=0) >= _FLOAT_ONE:
-        # A run of one pattern restarts whenever its weight has rounded to 1: every 39th turn is type 1.
-        type1 |= ~exact & (distance > 0) & (distance % (_FLOAT_ONE + 1) == 0)
-        distance = _since(outcomes, exact, type1)
+        # A turn whose weight has rounded to 1 counts as exact, so that the wrong turn after it is type 1.
+        step = np.diff(outcomes.turn, prepend=0)
+        for unit in np.flatnonzero(distance > 0).tolist():
+            before = distance[unit - 1]
+            distance[unit] = TYPE1 if before >= _FLOAT_ONE else max(before, 0) + step[unit]
     return distance
 
 

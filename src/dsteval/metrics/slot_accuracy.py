@@ -68,9 +68,9 @@ class _SlotAccuracy(AveragedMetric):
         return units * self.n_slots - wrong, units * self.n_slots
 
 
-def _cut(slot: str, value: PreparedValue) -> set[str]:
-    """The slot names that come back from 'slot-value', cut at the last hyphen; one for each accepted text."""
-    return {f"{slot}-{text}".rsplit("-", 1)[0] for text in texts(value)}
+def _cut(slot: str, value: PreparedValue) -> str:
+    """The slot name that comes back from 'slot-value', cut at the last hyphen; alternatives stand as 'a|b'."""
+    return f"{slot}-{'|'.join(sorted(texts(value)))}".rsplit("-", 1)[0]
 
 
 def hyphen_surplus(outcomes: Outcomes) -> Array:
@@ -85,9 +85,9 @@ def hyphen_surplus(outcomes: Outcomes) -> Array:
         by_unit[unit].append((slot, ref, pred))
     for unit, wrong in by_unit.items():
         missed = [(outcomes.slots[s], outcomes.values[r]) for s, r, _ in wrong if r != ABSENT]
-        names = set().union(*(_cut(*pair) for pair in missed))
+        names = {_cut(*pair) for pair in missed}
         guessed = [(outcomes.slots[s], outcomes.values[p]) for s, _, p in wrong if p != ABSENT]
-        extra = sum(names.isdisjoint(_cut(*pair)) for pair in guessed)
+        extra = sum(_cut(*pair) not in names for pair in guessed)
         surplus[unit] = len(missed) + extra - len(wrong)
     return surplus
 
