@@ -184,14 +184,14 @@ class Aligner:
             self.coverage.extra.append(pred.id)
             return None
         numbers, keys = ([turn.number for turn in side.turns] for side in (ref, pred))
-        counted, last = user_turns(keys), len(keys)
-        if self._scope.extra_turns == "ignored":
-            last = min(last, len(numbers))
-        fits = counted is not None and counted[:last] in (numbers, user_turns(numbers))
-        if keys[:last] != numbers and not fits:
-            return self._uneven(ref, pred, numbers, keys)
-        self.coverage.ignored += (f"{pred.id} turn {number}" for number in keys[last:])
-        pred = msgspec.structs.replace(pred, turns=pred.turns[:last])
+        last = len(numbers) if self._scope.extra_turns == "ignored" else None
+        if keys[:last] != numbers:
+            counted = user_turns(keys)
+            if counted is None or counted[:last] not in (numbers, user_turns(numbers)):
+                return self._uneven(ref, pred, numbers, keys)
+        if last is not None and keys[last:]:
+            self.coverage.ignored += (f"{pred.id} turn {number}" for number in keys[last:])
+            pred = msgspec.structs.replace(pred, turns=pred.turns[:last])
         if written_states(pred, "ref"):
             pairs = zip(self._ref_states(ref), self._ref_states(pred), strict=True)
             self.coverage.differs += sum(a != b for a, b in pairs)

@@ -48,12 +48,13 @@ class _Pairs(dict[Item, tuple[str, PreparedValue] | None]):
         self.dropped: Counter[Item] = Counter()
 
     def __missing__(self, item: Item) -> tuple[str, PreparedValue] | None:
-        pair = self.rules.pair(item)
-        if pair is None and (item in self.dropped or self.rules.is_doubtful(item)):
-            self.dropped[item] += 1
-        else:
-            self[item] = pair
-        return pair
+        if item not in self.dropped:
+            pair = self.rules.pair(item)
+            if pair is not None or not self.rules.is_doubtful(item):
+                self[item] = pair
+                return pair
+        self.dropped[item] += 1
+        return None
 
 
 class Change(NamedTuple):

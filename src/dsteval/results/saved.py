@@ -69,8 +69,8 @@ def load(source: str | Path | Source) -> list[Result]:
     """
     source = source if isinstance(source, Source) else Source.open(source)
     try:
-        document = msgspec.json.decode(source.data, type=_Document)
-        entries = msgspec.json.decode(source.data)["systems"]
+        whole = msgspec.json.decode(source.data)
+        document = msgspec.convert(whole, _Document)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ReadError(
             where=source.name, expected="a result that score -o wrote", found=str(error).replace("`", "'")
@@ -79,7 +79,8 @@ def load(source: str | Path | Source) -> list[Result]:
         raise ReadError(where=source.name, expected=f"schema {SCHEMA}", found=f"schema {document.schema}")
     if not document.systems:
         raise ReadError(where=source.name, expected="at least one system", found="none")
-    return [_result(system, source.name, entry) for system, entry in zip(document.systems, entries, strict=True)]
+    pairs = zip(document.systems, whole["systems"], strict=True)
+    return [_result(system, source.name, entry) for system, entry in pairs]
 
 
 def _result(system: _System, where: str, entry: Mapping[str, Any]) -> Result:
@@ -159,14 +160,13 @@ def _check_itself(result: Result, scores: Sequence[Score], place: str) -> None:
 
 
 def _rectangle(rows: list[list[float]], width: int, place: str) -> Counts:
-    """Rows of counts, short ones filled with zeros at the right; integers if all are."""
+    """Rows of counts, short ones filled with zeros at the right."""
     longest = max(map(len, rows), default=0)
     require(longest <= width, place, f"rows of {width} counts at most", f"one of {longest}", ReadError)
     cells = len(rows) * width
     require(cells <= MOST_CELLS, place, f"at most {MOST_CELLS} counts of a metric", cells, ReadError)
-    whole = all(isinstance(value, int) for row in rows for value in row)
     padded = [row + [0] * (width - len(row)) for row in rows]
-    return np.array(padded, dtype=np.int64 if whole else float).reshape(len(rows), width)
+    return np.array(padded, dtype=float).reshape(len(rows), width)
 
 
 def _check_protocol(label: str, settings: str, where: str) -> None:
