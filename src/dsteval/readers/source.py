@@ -286,10 +286,10 @@ def schema_of(value: bytes | SchemaFile, name: str = "") -> Schema:
             flags = schema.setdefault(service["service_name"], {})
             for slot in slots:
                 flag = slot.get("is_categorical")
-                name = slot_of(service["service_name"], slot["name"])
-                flags[name] = flag if isinstance(flag, bool) else None
+                full_name = slot_of(service["service_name"], slot["name"])
+                flags[full_name] = flag if isinstance(flag, bool) else None
                 values = slot.get("possible_values")
-                schema.possible[name] = [text for text in values or () if isinstance(text, str)]
+                schema.possible[full_name] = [text for text in values or () if isinstance(text, str)]
     except (TypeError, KeyError, AttributeError):
         expected = "a schema: a list of services with service_name and slots, each with a name"
         raise ReadError(where=name, expected=expected, found="another shape") from None
