@@ -55,6 +55,11 @@ class Registry(Generic[T]):
             return self.installed[name].load()
 
 
+def is_ours(thing: object) -> bool:
+    """Whether a metric, a reader or the like comes with dsteval, so that it needs no guard."""
+    return type(thing).__module__.startswith("dsteval.")
+
+
 def instances(package: ModuleType, of: type[T]) -> Iterator[T]:
     """The instances of a class that the modules of a package hold: the folder is walked."""
     for module in pkgutil.iter_modules(package.__path__):

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from dsteval.analysis.value_counts import Group, Occurrences, Texts, UnlikeValues, ValueExample, texts_of
+from dsteval.analysis.value_counts import Group, Occurrences, Texts, UnlikeValues, ValueExample, reading, texts_of
 from dsteval.dialogue import Dialogue, Item
 from dsteval.values.oddities import oddity
 from dsteval.values.similarity import LEVELS, folded, key, level
@@ -123,7 +123,7 @@ def _counted(words: Counter[str]) -> str:
 
 def _unset(written: Occurrences) -> Iterator[Fact]:
     """Words for "not set", where the slot could have been left out or in a file that lists every slot."""
-    items = [item for item in written.counts if texts_of(item) and not written.read(item)[1]]
+    items = [item for item in written.counts if texts_of(item) and not reading(item)[1]]
     group, words = written.group(items), Counter[str]()
     for item in items:
         words[folded(texts_of(item)[0])] += written.counts[item]
@@ -159,7 +159,7 @@ def _outside(written: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fa
     """Values, dontcare apart, that the ontology lacks, as a whole and in part, and slots that it lacks."""
     outside = []
     for item in written.where(lambda slot, texts: slot in ontology):
-        slot, texts = written.read(item)
+        slot, texts = reading(item)
         parts, whole = set(map(folded, texts)) - {"dontcare"}, folded("|".join(texts_of(item)))
         if not parts <= ontology[slot] and whole not in ontology[slot]:
             outside.append(item)
@@ -172,7 +172,7 @@ def _variants(written: Occurrences) -> Iterator[Fact]:
     """Texts of one slot, on one side, that may be one value. What stands side by side in a list is no oddity."""
     holders: defaultdict[tuple[str, str], dict[str, list[Item]]] = defaultdict(dict)
     for item in written.where(lambda slot, texts: len(texts) == 1 and not _is_dontcare(slot, texts)):
-        slot, (text,) = written.read(item)
+        slot, (text,) = reading(item)
         holders[slot, key(slot, text) or text].setdefault(text, []).append(item)
     levels: Counter[int] = Counter()
     rare: list[Item] = []
@@ -253,7 +253,7 @@ def _dontcare(sides: list[Occurrences]) -> Iterator[Fact]:
         items = written.where(_is_dontcare)
         words, first = Counter[str](), dict[str, Item]()
         for item in sorted(items, key=written.first.__getitem__):
-            for text in sorted(written.read(item)[1]):
+            for text in sorted(reading(item)[1]):
                 if folded(text) == "dontcare":
                     words[text] += written.counts[item]
                     first.setdefault(text, item)
@@ -277,7 +277,7 @@ def _dontcare_or_unset(unlike: UnlikeValues) -> Iterator[Fact]:
 
 def _never(unlike: UnlikeValues) -> Iterator[Fact]:
     """Slots of the reference that no prediction ever has."""
-    predicted = {unlike.pred.read(item)[0] for item in unlike.pred.where()}
+    predicted = {reading(item)[0] for item in unlike.pred.where()}
     group = unlike.ref.group(unlike.ref.where(lambda slot, texts: slot not in predicted))
     what = f"slots that are never predicted ({len(group.slots)})"
     yield from _fact_of(unlike.ref, group, "never-predicted", what)

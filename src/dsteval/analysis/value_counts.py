@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from typing import TypeAlias
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, whole_states, written_states
@@ -61,8 +61,8 @@ def texts_of(item: Item) -> tuple[str, ...]:
     return (item[1],) if isinstance(item[1], str) else item[1] or ()
 
 
-@cache
-def _reading(item: Item) -> tuple[str, Texts]:
+@lru_cache(maxsize=1 << 16)
+def reading(item: Item) -> tuple[str, Texts]:
     """The slot of an item as written, and its texts."""
     parts = [part for text in texts_of(item) for part in ([text] if has_mark(text) else _SIGNS.split(text))]
     parts = parts if len(parts) == 1 else [part.strip() for part in parts]
@@ -82,7 +82,6 @@ class Occurrences:
         self.states: list[Items] = []
         self.counts: Counter[Item] = Counter()
         self.first: dict[Item, int] = {}
-        self.read = _reading
 
     def add(self, dialogue: Dialogue) -> None:
         """Take in the states of a dialogue, if it has this side."""
@@ -98,13 +97,13 @@ class Occurrences:
 
     def state(self, items: Items) -> dict[str, Texts]:
         """The texts of every slot that is listed; where one stands twice, what is set wins."""
-        pairs = list(map(self.read, items))
+        pairs = list(map(reading, items))
         state = dict(pairs)
         return state if len(state) == len(pairs) else dict(sorted(pairs, key=lambda pair: bool(pair[1])))
 
     def where(self, holds: Callable[[str, Texts], bool] = lambda slot, texts: True) -> list[Item]:
         """The items that are set and for whose slot and texts that holds."""
-        return [item for item in self.counts for slot, texts in [self.read(item)] if texts and holds(slot, texts)]
+        return [item for item in self.counts for slot, texts in [reading(item)] if texts and holds(slot, texts)]
 
     def group(self, items: Iterable[Item], examples: Iterable[ValueExample] | None = None) -> Group:
         """Items wherever they stand; without ``examples`` each of them is one."""

@@ -125,11 +125,6 @@ class Metric:
             raise MetricError(where=where, expected=expected, found="none", remedy=f"Write {self}@0.5.")
         return self
 
-    @property
-    def is_ours(self) -> bool:
-        """Whether the metric comes with dsteval."""
-        return type(self).__module__.startswith("dsteval.")
-
     def resolve(self, defaults: Mapping[str, str]) -> Metric:
         """The metric under a protocol: its own parameters where none was typed; typed ones unless defaults."""
         own = {key: value for key, value in defaults.items() if key in self.parameters}

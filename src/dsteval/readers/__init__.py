@@ -5,7 +5,7 @@ The registry walks this folder; others add readers by entry points of the group 
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from dsteval.dialogue import Dialogue, Side, canonical_id
@@ -14,7 +14,7 @@ from dsteval.readers import formats
 from dsteval.readers.base import Options, Reader, Sign, Sureness
 from dsteval.readers.source import Source
 from dsteval.readers.unrecognised import unrecognised
-from dsteval.registry import Registry, instances
+from dsteval.registry import Registry, instances, is_ours
 
 __all__ = ["Detected", "Options", "Reader", "Sign", "Source", "Sureness", "detect", "find", "names", "read"]
 
@@ -154,8 +154,8 @@ def read(
     for part in source.parts:
         with not_too_deep(part):
             dialogue = None
-            ours = reader.name in READERS.bundled and reader is READERS.bundled[reader.name]
-            found = reader.read(part, side, options) if ours else _foreign_dialogues(reader, part, side, options)
+            read_part = reader.read if is_ours(reader) else partial(_foreign_dialogues, reader)
+            found = read_part(part, side, options)
             for dialogue in found:
                 if source.includes(dialogue.id):
                     read_ids.add(canonical_id(dialogue.id))

@@ -13,6 +13,7 @@ from dsteval.align.fingerprint import Fingerprint
 from dsteval.errors import MetricError, foreign, require
 from dsteval.metrics import Counts, Metric
 from dsteval.outcomes.table import Outcomes
+from dsteval.registry import is_ours
 from dsteval.results.notes import NoteCounts
 
 
@@ -98,7 +99,7 @@ def count(metrics: Iterable[Metric], outcomes: Outcomes) -> tuple[dict[str, Coun
         if reason is not None:
             unavailable[str(metric)] = reason
         elif key not in counts:
-            counts[key] = metric.count(outcomes) if metric.is_ours else _foreign_counts(metric, outcomes)
+            counts[key] = metric.count(outcomes) if is_ours(metric) else _foreign_counts(metric, outcomes)
     return counts, unavailable
 
 

@@ -17,6 +17,7 @@ from dsteval.metrics import Counts, Metric, parse, total
 from dsteval.outcomes.error_records import ErrorRecord
 from dsteval.outcomes.table import Outcomes
 from dsteval.prepare.states import Change
+from dsteval.registry import is_ours
 from dsteval.results import html
 from dsteval.results.numbers import interval, number
 from dsteval.results.partition import Partition
@@ -235,7 +236,7 @@ def scored(
     """The score of each metric from what was counted: summed, divided, with its interval."""
     counts = partition.counts_of(metrics)
     for text in counts:
-        if not metrics[text].is_ours:
+        if not is_ours(metrics[text]):
             _check_foreign(metrics[text], total(counts[text]))
     found_intervals = intervals.of(((metrics[text], counts[text]) for text in counts), partition.dialogues)
     interval_of = dict(zip(counts, found_intervals, strict=True))
