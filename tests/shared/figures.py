@@ -5,12 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import dsteval
+from commandline import Ran
 
 Folder = Callable[[str], Path]
 """Copies a folder of inputs to a place of the test's own, and goes there."""
 
+SCORE = ["--metric", "JGA", "--no-ci"]
+
 VARIANTS = ("official", "paper", "strict", "trippy")
 LAMBDAS = ("0.25", "0.5", "0.75", "1")
+
+
+def plain(ran: Ran, code: int = 1) -> str:
+    """What a command said, which ended with this exit code and without a traceback."""
+    assert ran.code == code, ran
+    assert "Traceback" not in ran.out + ran.err, ran.err
+    return ran.out + ran.err
 
 
 def per_cent(result: dsteval.Result, metric: str, digits: int = 2) -> float | None:

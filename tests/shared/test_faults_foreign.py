@@ -8,19 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from commandline import COMMAND, Ran, process, refusal, run
-from shared.figures import Folder
+from commandline import COMMAND, process, refusal, run
+from shared.figures import SCORE, Folder, plain
 
 pytestmark = pytest.mark.shared
-
-SCORE = ["--metric", "JGA", "--no-ci"]
-
-
-def plain(ran: Ran, code: int = 1) -> str:
-    """What a command said, which ended with this exit code and without a traceback."""
-    assert ran.code == code, ran
-    assert "Traceback" not in ran.out + ran.err, ran.err
-    return ran.out + ran.err
 
 
 def test_tracker_that_changes_directory(folder: Folder) -> None:
