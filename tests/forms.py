@@ -1,6 +1,6 @@
 """One corpus in each form that the engine reads, and cleaned for the oracle."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from dsteval.metrics import Metric
@@ -25,16 +25,14 @@ def outcomes_of(
     corpus: WrittenCorpus,
     name: str = "exact",
     metrics: Iterable[Metric] = (),
-    keep: Callable[[str], bool] | None = None,
 ) -> Outcomes:
-    """The table of a corpus under a protocol, its states cut down to the slots to keep."""
+    """The table of a corpus under a protocol."""
     ref, pred = sides(corpus)
     wanted = {str(metric): metric for metric in metrics}
     scan = Scan(Run.of(name), Source.of("reference", ref), Source.of("predictions", pred), wanted)
-    comparer = scan.new_comparer(keep)
-    for dialogue, states in scan.pairs():
-        comparer.add(dialogue, states)
-    return comparer.outcomes()
+    for _ in scan.compared():
+        pass
+    return scan.outcomes()
 
 
 def without_null(corpus: WrittenCorpus) -> RawCorpus:

@@ -10,6 +10,7 @@ import pytest
 import dsteval
 from dsteval.dialogue import Dialogue, Items, Turn, Value
 from dsteval.errors import ProtocolError
+from dsteval.outcomes.cells import Rule
 from dsteval.outcomes.table import Outcomes
 from dsteval.outcomes.turns import Comparer
 from dsteval.pipeline.run import Run
@@ -151,13 +152,13 @@ def outcomes_of(name: str, look: bool) -> Outcomes:
     if look:
 
         class Looking(type(scan.matcher)):  # type: ignore[misc]
-            reflexive = False
+            reflexive = literal = False
 
-        extra = {metric.extra for metric in every.values()} - {""}
-        scan.comparer = Comparer(None, Looking(scan.run.tables), sorted(extra))
+        assert isinstance(scan.comparer, Comparer)
+        scan.comparer.rule = Rule(scan.preparer.vocabulary, Looking(scan.run.tables))
     for _ in scan.compared():
         pass
-    return scan.comparer.outcomes()
+    return scan.outcomes()
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if protocol.load(name).scope.unit == "turn"])

@@ -20,6 +20,7 @@ from careful import NoOpinionError, RefuseError
 from damage import Corpus
 from dsteval import readers
 from dsteval.readers import Source
+from dsteval.readers.file_sets import File
 from naive import RawCorpus
 
 pytestmark = pytest.mark.fuzz
@@ -66,8 +67,8 @@ def accepted(form: str, protocol: str, data: bytes, ref: bytes, forced: bool) ->
     metrics = MARKS if form == "bits" else METRICS
     try:
         result = dsteval.evaluate(
-            Source("ref.json", ref) if form in ONE_SIDE else None,
-            Source("pred.json", data),
+            Source("ref.json", File("ref.json", ref)) if form in ONE_SIDE else None,
+            Source("pred.json", File("pred.json", data)),
             metrics=metrics,
             protocol=protocol,
             settings=["scope.slots=30"],
@@ -76,7 +77,7 @@ def accepted(form: str, protocol: str, data: bytes, ref: bytes, forced: bool) ->
     except dsteval.DstevalError as refusal:
         assert "\n" not in str(refusal), data
         return False
-    if not forced and readers.detect(Source("pred.json", data)).reader.name != FORMS[form][0]:
+    if not forced and readers.detect(Source("pred.json", File("pred.json", data))).reader.name != FORMS[form][0]:
         return True  # the damage made another format of it
     try:
         corpus = expected(form, data, ref, protocol)

@@ -25,6 +25,7 @@ from dsteval import readers
 from dsteval.analysis.validation import validate
 from dsteval.errors import DstevalError
 from dsteval.readers import Source
+from dsteval.readers.file_sets import File
 from dsteval.readers.jsonl_writer import lines
 from native import Sample, written
 from native_breaking import broken, flip
@@ -98,8 +99,8 @@ def expected_of(source: Source, data: bytes, sample: Sample, place: str) -> dict
 
 def attempt(rng: random.Random, sample: Sample, name: str, data: bytes) -> str:
     """One try; what came of it. Raises WrongError, or whatever else escapes."""
-    source = Source(name, data)
-    whole = Source(*sample.data)
+    source = Source(name, File(name, data))
+    whole = Source(sample.data[0], File(*sample.data))
     place = rng.choice(["own", "own", "pred", "ref"] if sample.both else ["pred", "pred", "ref"])
     settings: dict[str, Any] = {}
     if plain := rng.random() < 0.6:
@@ -137,7 +138,7 @@ def attempt(rng: random.Random, sample: Sample, name: str, data: bytes) -> str:
 
 def looked_at(rng: random.Random, name: str, data: bytes, reader: str) -> str:
     """Reading, validating and converting instead of scoring: what is converted reads back as it was."""
-    source = Source(name, data)
+    source = Source(name, File(name, data))
     if rng.random() < 0.3:
         validate(source, protocol=rng.choice(PROTOCOLS))
         return "validated"
@@ -148,7 +149,7 @@ def looked_at(rng: random.Random, name: str, data: bytes, reader: str) -> str:
         return "read"
     one = all(turn.ref is None and turn.ref_frames is None and turn.correctness is None for turn in turns)
     text = b"".join(lines(dialogues, "pred" if one else None))
-    back = list(readers.read(Source("back.jsonl", text), "pred"))
+    back = list(readers.read(Source("back.jsonl", File("back.jsonl", text)), "pred"))
     if [(d.id, d.turns) for d in back] != [(d.id, d.turns) for d in dialogues if d.turns]:
         raise WrongError("converted, it reads back otherwise")
     return "converted"

@@ -14,8 +14,8 @@ from dsteval import metrics
 from dsteval.metrics.fga import TYPE1, distances
 from dsteval.metrics.origin_errors import KIND
 from dsteval.outcomes.lineage import ENDS, KINDS, LIVED, Lineage, lineage, unavailable_reason
+from dsteval.outcomes.slices import nothing
 from dsteval.outcomes.table import ABSENT, UNKNOWN, Outcomes
-from dsteval.outcomes.turns import Comparer
 from dsteval.values.matchers import PreparedValue
 from forms import outcomes_of, sides, without_null
 from strategies import Written, WrittenCorpus, corpora, literal_corpora, long_corpora
@@ -176,7 +176,7 @@ def test_errors_do_not_cross_dialogues() -> None:
 def test_no_error_at_all() -> None:
     turns: list[tuple[Written, Written]] = [({"hotel-area": "north"}, {"hotel-area": "north"})]
     assert len(lineage(outcomes_of({"a": turns}))) == 0
-    assert len(lineage(Comparer().outcomes())) == 0
+    assert len(lineage(nothing([], outcomes_of({"a": turns}), []))) == 0
 
 
 def test_marks_have_lineage_without_kinds() -> None:

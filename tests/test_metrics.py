@@ -18,9 +18,8 @@ import twins
 from dsteval import metrics
 from dsteval.errors import MetricError, OptionError
 from dsteval.metrics import Counts, Metric
-from dsteval.outcomes.extra_columns import EXTRA_COLUMNS
+from dsteval.outcomes.slices import nothing
 from dsteval.outcomes.table import Outcomes
-from dsteval.outcomes.turns import Comparer
 from forms import outcomes_of, sides
 from strategies import Written, WrittenCorpus, corpora
 from twins import TWINS, every_metric, turn_metrics
@@ -253,8 +252,9 @@ def test_a_perfect_prediction_is_the_best(metric: Metric) -> None:
 
 @per_metric
 def test_no_dialogue_is_nan(metric: Metric) -> None:
-    nothing = metrics.total(metric.count(Comparer(extra=list(EXTRA_COLUMNS)).outcomes().with_scope(30)))
-    assert math.isnan(metric.value(nothing))
+    like = outcomes_of({"d": [({}, {})]}, metrics=[metric])
+    counts = metric.count(nothing([], like, sorted({metric.extra} - {""})).with_scope(30))
+    assert math.isnan(metric.value(metrics.total(counts)))
 
 
 @pytest.mark.parametrize(("ref", "pred"), [({}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {}), ({}, {})])

@@ -13,6 +13,7 @@ from commandline import refusal, run
 from dsteval import readers
 from dsteval.dialogue import Dialogue
 from dsteval.readers import Source
+from dsteval.readers.file_sets import File
 from native import Sample, written
 from native_samples import SAMPLES
 
@@ -54,7 +55,7 @@ def test_unknown_words_are_kept_or_refused(sample: Sample) -> None:
     text = data.decode("utf-8", "replace")
 
     def read(changed: str) -> list[Dialogue]:
-        return list(readers.read(Source(name, changed.encode()), "pred", sample.reader))
+        return list(readers.read(Source(name, File(name, changed.encode())), "pred", sample.reader))
 
     try:
         before = slots_held(read(text))

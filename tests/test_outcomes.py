@@ -9,6 +9,7 @@ import naive
 from dsteval.analysis.explanation import TurnLine, explain
 from dsteval.dialogue import Side
 from dsteval.outcomes.table import ABSENT, EXACT, FIRST, PRED_IS_PREVIOUS_REF, Outcomes
+from dsteval.outcomes.turns import SeenSlot
 from dsteval.pipeline.run import Run
 from dsteval.pipeline.scan import Scan
 from dsteval.readers import Source
@@ -84,7 +85,11 @@ def test_slots_are_seen_where_they_stand_first(corpus: WrittenCorpus) -> None:
             for side, state in zip(seen, turn, strict=True):
                 seen[side] |= state.keys()
                 first = {**dict.fromkeys(state, (name, t)), **first}
-    assert (scan.comparer.first_seen, scan.comparer.seen) == (first, seen)
+    notes = scan.partition().note_counts
+    assert notes is not None
+    assert notes.slots == {
+        slot: SeenSlot(first[slot], slot in seen["ref"], slot in seen["pred"]) for slot in first
+    }
 
 
 @given(st.one_of(corpora(), long_corpora()), st.sampled_from(["official", "paper", "strict", "trippy", "hidst"]))

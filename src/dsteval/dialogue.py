@@ -5,7 +5,8 @@ stay, because some published scorers count them. Protocols decide later what an 
 """
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from operator import attrgetter
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -111,12 +112,11 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
     Frames become one state: their slots carry the service, and a service that a turn does not mention keeps
     its last frame.
     """
-    frames = [getattr(turn, f"{side}_frames") for turn in dialogue.turns]
-    states = [getattr(turn, side) for turn in dialogue.turns]
+    states, frames = (list(map(of_turn, dialogue.turns)) for of_turn in _WRITTEN[side])
+    if frames.count(None) == len(frames):
+        return [] if None in states else states
     if any(pair == (None, None) for pair in zip(frames, states, strict=True)):
         return []
-    if frames.count(None) == len(frames):
-        return states
     carried = []
     last: dict[str, Items] = {}
     for services, state in zip(frames, states, strict=True):
@@ -128,6 +128,12 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
             last[frame.service] = [(slot_of(frame.service, slot), value) for slot, value in frame.items]
         carried.append([item for items in last.values() for item in items])
     return carried
+
+
+_WRITTEN: dict[Side, tuple[Callable[[Turn], Any], Callable[[Turn], Any]]] = {
+    "ref": (attrgetter("ref"), attrgetter("ref_frames")),
+    "pred": (attrgetter("pred"), attrgetter("pred_frames")),
+}
 
 
 def is_doubled(items: Items | None) -> bool:

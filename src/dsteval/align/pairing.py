@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from dsteval.align.coverage import Coverage, Policy
 from dsteval.align.fingerprint import Fingerprint
@@ -12,6 +13,7 @@ from dsteval.align.sides import filled, has_correctness, lacks_prediction, liste
 from dsteval.dialogue import Dialogue, Side, canonical_id, written_states
 from dsteval.errors import AlignmentError, first_few
 from dsteval.protocols.model import Scope
+from dsteval.readers import Encoded
 
 
 class Aligner:
@@ -40,6 +42,7 @@ class Aligner:
         self._leaves_out = leaves_out
         self._ref_states = ref_states
         self._ids: dict[Side, list[str]] = {"ref": [], "pred": []}
+        self._seen: set[str] = set()
         self._alone = False
         # What is wrong, told at the end: turn numbers with gaps (and what they should be), turns out of order,
         # other numbers of turns, dialogues without a side, dialogues without turns.
@@ -53,11 +56,11 @@ class Aligner:
     def pair(self, ref: Iterable[Dialogue] | None, pred: Iterable[Dialogue]) -> Iterator[Dialogue]:
         """Pair by dialogue id and turn number; without ``ref`` each dialogue must carry its own reference."""
         references = {} if ref is None else self._index(ref)
-        dropped, seen = set(self.coverage.dropped), set[str]()
+        dropped = set(self.coverage.dropped)
         for dialogue in pred:
             self._ids["pred"].append(dialogue.id)
             self._alone |= dialogue.alone
-            key = self._key(dialogue, seen, "predictions")
+            key = self._key(dialogue.id, self._seen, "predictions")
             if key in dropped:
                 continue
             paired = self._own(dialogue) if ref is None else self._with(references.pop(key, None), dialogue)
@@ -72,6 +75,21 @@ class Aligner:
         for key, reference in references.items():
             yield from self._missing(key, reference)
         self._check()
+
+    def accept(self, block: Encoded) -> bool:
+        """Whether a block's dialogues can be scored as they are; then they have been taken in."""
+        starts = np.repeat(np.frombuffer(block.ends, dtype=np.int64)[:-1], np.diff(block.ends))
+        turns = np.frombuffer(block.turns, dtype=np.int32)
+        if self._leave_out or not np.array_equal(turns, np.arange(len(block)) - starts):
+            return False
+        for name in block.ids:
+            self._key(name, self._seen, "predictions")
+        self._ids["pred"] += block.ids
+        self.fingerprint.add_encoded(block)
+        for name, number in (("dialogues", len(block.ids)), ("turns", len(block))):
+            for kind in ("ref", "scored"):
+                setattr(self.coverage, f"{kind}_{name}", getattr(self.coverage, f"{kind}_{name}") + number)
+        return True
 
     @property
     def ids(self) -> list[str]:
@@ -103,7 +121,7 @@ class Aligner:
         seen: set[str] = set()
         for written in ref:
             self._ids["ref"].append(written.id)
-            key = self._key(written, seen, "reference")
+            key = self._key(written.id, seen, "reference")
             dialogue = self._numbered(written)
             if dialogue is None:
                 continue
@@ -115,14 +133,14 @@ class Aligner:
         self._check_without("ref", self._ref_source)
         return references
 
-    def _key(self, dialogue: Dialogue, seen: set[str], side: str) -> str:
+    def _key(self, name: str, seen: set[str], side: str) -> str:
         """The key of a dialogue that has not been seen."""
-        key = canonical_id(dialogue.id)
+        key = canonical_id(name)
         if key in seen:
             raise AlignmentError(
                 where=f"{self._source}, {side}" if self._source else side,
                 expected="each dialogue once",
-                found=f"{dialogue.id!r} twice (ids are compared without .json, in any case)",
+                found=f"{name!r} twice (ids are compared without .json, in any case)",
                 remedy="Keep one of them.",
             )
         seen.add(key)

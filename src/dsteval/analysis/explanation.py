@@ -17,7 +17,8 @@ from dsteval.outcomes.table import Outcomes
 from dsteval.pipeline.inputs import Input, label_of, open_input, read_predictions, read_references, system_name
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
-from dsteval.prepare.states import Prepared, value_text
+from dsteval.prepare.states import value_text
+from dsteval.prepare.vocabulary import Prepared
 from dsteval.results import html
 from dsteval.results.numbers import number
 from dsteval.results.result import SCHEMA

@@ -15,7 +15,8 @@ from dsteval.errors import OptionError, require
 from dsteval.pipeline.inputs import Input, keep_dialogues, label_of, open_input, system_name
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
-from dsteval.prepare.states import SIDES, Prepared, value_text
+from dsteval.prepare.states import SIDES, value_text
+from dsteval.prepare.vocabulary import Prepared
 from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
 from dsteval.results.result import SCHEMA, Score
@@ -154,11 +155,10 @@ class _ProtocolRun:
         resolved = {**run.resolved(["JGA"]), **run.resolved(None)}
         scan = Scan(run, ref, pred, resolved)
         pairs = list(scan.compared())
-        outcomes = scan.outcomes()
-        partition = scan.partition(outcomes)
-        self.scores = scan.scores(partition, outcomes.n_slots, run.intervals)
+        outcomes, partition = scan.outcomes(), scan.partition()
+        self.scores = scan.scores(partition, scan.n_slots, run.intervals)
         self.notes = scan.notes(partition)
-        self.right = scan.comparer.right
+        self.right = scan.matcher.right
         self.protocol: Protocol = run.protocol
         check_only(self.protocol.name, self.protocol, reference_slots(dialogue for dialogue, _ in pairs))
         self.rules = scan.preparer.rules
@@ -232,7 +232,7 @@ def _slots_apart(a: _ProtocolRun, b: _ProtocolRun, apart: _Apart) -> Iterator[Di
 
 def _by_slot(run: _ProtocolRun, turns: _Turns, at: int) -> dict[str, _Compared]:
     """Canonical slot -> both values as compared; slots that differ in spelling only are one."""
-    ref, pred = (states[at] for states in turns.prepared)
+    ref, pred = (side[at] for side in (turns.prepared.ref, turns.prepared.pred))
     compared = {}
     for slot in {**ref, **pred}:
         r, p = ref.get(slot), pred.get(slot)

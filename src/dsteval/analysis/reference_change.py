@@ -16,7 +16,8 @@ from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import Input, keep_dialogues, label_of, open_again, system_name
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan
-from dsteval.prepare.states import Prepared, State, value_text
+from dsteval.prepare.states import value_text
+from dsteval.prepare.vocabulary import Prepared, State
 from dsteval.protocols.model import Protocol, load
 from dsteval.results.aligned import aligned_counts
 from dsteval.results.result import Result, Score

@@ -74,8 +74,7 @@ def validate(
     if ref is not None or "ref" in sides or "marks" in sides:
         scan = Scan(run, ref, dialogues, source=source.name, schema_from=(ref, source))
         dialogues = [dialogue for dialogue, _ in scan.compared()]
-        outcomes = scan.outcomes()
-        said = scan.notes(scan.partition(outcomes))
+        said = scan.notes(scan.partition())
     noticed = facts(dialogues, run.tables.ontology if "ontology" in run.tables.hashes else None)
     head = (source.name, detected.reader.name, detected.sign, run.protocol.label, " and ".join(sides))
     return Report(*head, *size, slots, values, check, said, tuple(noticed))
@@ -99,7 +98,7 @@ def _check_self(scan: Scan) -> str:
     for _ in scan.compared():
         pass
     outcomes = scan.outcomes()
-    scores = scan.scores(scan.partition(outcomes), outcomes.n_slots, NO_INTERVALS)
+    scores = scan.scores(scan.partition(), scan.n_slots, NO_INTERVALS)
     imperfect = [score for score in scores if score.value is not None and score.value != 1]
     if not imperfect:
         return "perfect"

@@ -6,7 +6,7 @@ import numpy as np
 
 from dsteval.metrics.base import AVERAGE, AveragedMetric, Parameter
 from dsteval.metrics.counting import Counts, in_order, per_column
-from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, Array, Outcomes
+from dsteval.outcomes.table import CARRIED, PRED_IS_PREVIOUS_REF, SAME_WRONG, Array, Outcomes
 
 VARIANT = Parameter(
     ("official", "paper", "strict", "trippy", "hidst"),
@@ -122,7 +122,7 @@ def _new_error(outcomes: Outcomes, variant: str) -> Array:
     if variant == "strict":
         return np.asarray((outcomes.flags & CARRIED) == 0)
     if variant == "trippy":
-        changed = outcomes.pattern != np.roll(outcomes.pattern, 1)
+        changed = (outcomes.flags & SAME_WRONG) == 0
     elif variant == "official":
         changed |= np.roll(outcomes.exact, 1)
     elif variant == "hidst":

@@ -76,9 +76,10 @@ def _cut(slot: str, value: PreparedValue) -> str:
 def hyphen_surplus(outcomes: Outcomes) -> Array:
     """Slots that are counted wrong in addition, because a hyphen inside a value hid their name [U]."""
     surplus = np.zeros(len(outcomes), dtype=np.int64)
-    hyphened: Array = np.array([any("-" in t for t in texts(value)) for value in outcomes.values] + [False] * 2)
-    # ABSENT and UNKNOWN are -1 and -2: they pick the two entries at the end.
-    hit = np.unique(outcomes.wrong_unit[hyphened[outcomes.wrong_ref] | hyphened[outcomes.wrong_pred]])
+    sides = outcomes.wrong_ref, outcomes.wrong_pred
+    values = [number for number in np.unique(np.concatenate(sides)).tolist() if number >= 0]
+    hyphened = [number for number in values if any("-" in text for text in texts(outcomes.values[number]))]
+    hit = outcomes.wrong_unit[np.isin(sides[0], hyphened) | np.isin(sides[1], hyphened)]
     rows = np.flatnonzero(np.isin(outcomes.wrong_unit, hit))
     by_unit: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for unit, slot, ref, pred in outcomes.wrong_rows[rows].tolist():

@@ -30,7 +30,8 @@ from dsteval.dialogue import Dialogue
 from dsteval.errors import ProtocolError
 from dsteval.outcomes.lineage import ENDS, KINDS, LIVED, lineage, unavailable_reason
 from dsteval.outcomes.table import Outcomes
-from dsteval.prepare.states import Prepared, State, value_text
+from dsteval.prepare.states import value_text
+from dsteval.prepare.vocabulary import Prepared, State
 from dsteval.values.matchers import PreparedValue, matches
 from dsteval.values.similarity import folded, key
 from dsteval.values.slots import domain_of

@@ -1,10 +1,15 @@
 """Counts per turn that only some metrics ask for, each from the prepared states of one dialogue."""
 
-from collections.abc import Callable, Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 from dsteval.dialogue import Dialogue, Side, written_states
-from dsteval.prepare.states import Prepared, State
+from dsteval.outcomes.table import Array
+from dsteval.prepare.vocabulary import State
 from dsteval.values.matchers import PreparedValue, same_ref
 from dsteval.values.slots import domain_of
 
@@ -13,12 +18,18 @@ Right: TypeAlias = Callable[[str, PreparedValue, PreparedValue], bool]
 
 
 class DialogueStates(NamedTuple):
-    """One dialogue to count: as written, its prepared states, when a value is right, and the slots that count."""
+    """One dialogue to count: as written, as compared, when a value is right, and which slots count."""
 
     dialogue: Dialogue
-    prepared: Prepared
+    ref: list[State]
+    pred: list[State]
     right: Right
-    keep: Callable[[str], bool] | None
+    keep: Callable[[str], bool] | None = None
+
+    def limited(self, keep: Callable[[str], bool]) -> DialogueStates:
+        """The same with some of the slots only."""
+        cut = [[{s: v for s, v in state.items() if keep(s)} for state in side] for side in (self.ref, self.pred)]
+        return self._replace(ref=cut[0], pred=cut[1], keep=keep)
 
 
 class ExtraColumns(NamedTuple):
@@ -40,7 +51,7 @@ def _filled(states: list[State]) -> Iterator[dict[str, PreparedValue]]:
         yield {slot: state.get(slot, _GONE) for slot in sorted(known)}
 
 
-def _with_none(pair: DialogueStates) -> Prepared:
+def _with_none(pair: DialogueStates) -> DialogueStates:
     """The states with slots whose value is written "none": labels like any other to the GCA script."""
 
     def filled(side: Side, states: list[State]) -> list[State]:
@@ -52,7 +63,7 @@ def _with_none(pair: DialogueStates) -> Prepared:
         nones = [{slot: _GONE for slot, value in items if value == _GONE and kept(slot)} for items in written]
         return [{**none, **state} for none, state in zip(nones, states, strict=True)]
 
-    return Prepared(filled("ref", pair.prepared.ref), filled("pred", pair.prepared.pred))
+    return pair._replace(ref=filled("ref", pair.ref), pred=filled("pred", pair.pred))
 
 
 def _gca(pair: DialogueStates) -> Iterator[tuple[float, ...]]:
@@ -60,7 +71,7 @@ def _gca(pair: DialogueStates) -> Iterator[tuple[float, ...]]:
     b0: dict[str, PreparedValue] = {}
     p0: dict[str, PreparedValue] = {}
     right = pair.right
-    for b, p in zip(_filled(pair.prepared.ref), _filled(pair.prepared.pred), strict=True):
+    for b, p in zip(_filled(pair.ref), _filled(pair.pred), strict=True):
         equal = {slot for slot in b.keys() & p.keys() if b[slot] == p[slot] or right(slot, b[slot], p[slot])}
         new = [slot for slot in b if not same_ref(b0.get(slot), b[slot])]
         kinds = {slot: _of_ref(b[slot], p.get(slot), slot in equal) for slot in new}
@@ -100,7 +111,7 @@ def _updates(pair: DialogueStates) -> Iterator[tuple[float, ...]]:
     """1 where what the turn adds or changes is the same on both sides; a slot that goes away is no update."""
     b0: State = {}
     p0: State = {}
-    for b, p in zip(*pair.prepared, strict=True):
+    for b, p in zip(pair.ref, pair.pred, strict=True):
         ref = {slot: value for slot, value in b.items() if not same_ref(b0.get(slot), value)}
         pred = {slot: value for slot, value in p.items() if p0.get(slot) != value}
         same = ref.keys() == pred.keys() and all(pair.right(slot, ref[slot], pred[slot]) for slot in ref)
@@ -110,7 +121,7 @@ def _updates(pair: DialogueStates) -> Iterator[tuple[float, ...]]:
 
 def _recipe(pair: DialogueStates) -> Iterator[tuple[float, ...]]:
     """1 where as many values are right as the reference has domains."""
-    for b, p in zip(*pair.prepared, strict=True):
+    for b, p in zip(pair.ref, pair.pred, strict=True):
         domains = {domain_of(slot) for slot in b}
         hits = sum(slot in p and pair.right(slot, value, p[slot]) for slot, value in b.items())
         yield (int(hits == len(domains)),)
@@ -118,8 +129,17 @@ def _recipe(pair: DialogueStates) -> Iterator[tuple[float, ...]]:
 
 EXTRA_COLUMNS: dict[str, ExtraColumns] = {
     "gca": ExtraColumns(4, _gca),
-    "gca-none": ExtraColumns(4, lambda pair: _gca(pair._replace(prepared=_with_none(pair)))),
+    "gca-none": ExtraColumns(4, lambda pair: _gca(_with_none(pair))),
     "recipe": ExtraColumns(1, _recipe),
     "updates": ExtraColumns(1, _updates),
 }
 """What a metric may ask for by ``extra``."""
+
+
+def extra_columns(names: Sequence[str], dialogues: Sequence[DialogueStates]) -> dict[str, Array]:
+    """What is counted per turn in addition, by name [turns, columns]."""
+    columns = {}
+    for name in names:
+        width, rows = EXTRA_COLUMNS[name]
+        columns[name] = np.array([row for dialogue in dialogues for row in rows(dialogue)]).reshape(-1, width)
+    return columns

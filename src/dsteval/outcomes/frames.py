@@ -5,7 +5,6 @@ The reference tells which frames there are. A frame is compared as it stands, wh
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from math import nan, prod
 from typing import NamedTuple
 
@@ -13,9 +12,10 @@ import numpy as np
 
 from dsteval.dialogue import Dialogue, Frame, Side, Turn, slot_of
 from dsteval.errors import AlignmentError, ProtocolError, first_few
-from dsteval.outcomes.table import EXACT, FIRST, FRAME, UNKNOWN, Outcomes
-from dsteval.outcomes.turns import Comparer
-from dsteval.prepare.states import Prepared, Preparer, State
+from dsteval.outcomes.table import ABSENT, EXACT, FIRST, FRAME, UNIT, UNKNOWN, Outcomes
+from dsteval.outcomes.turns import SeenSlot, Take
+from dsteval.prepare.states import Preparer
+from dsteval.prepare.vocabulary import Prepared, State, Vocabulary
 from dsteval.protocols.model import Protocol
 from dsteval.readers.source import Schema, schema_hash
 from dsteval.values.matchers import Matcher
@@ -84,7 +84,7 @@ class Framer:
 
     def see(self, prepared: Prepared) -> None:
         """Note which domains a dialogue has, where frames are those of all domains."""
-        for side, states in zip(self._domains, prepared, strict=True):
+        for side, states in zip(self._domains, (prepared.ref, prepared.pred), strict=True):
             self._domains[side].update(dict.fromkeys(domain_of(slot) for state in states for slot in state))
 
     def units(self, dialogue: Dialogue, prepared: Prepared) -> list[Unit]:
@@ -158,7 +158,7 @@ class Framer:
 
     def _by_domain(self, dialogue: Dialogue, prepared: Prepared) -> Iterator[Unit]:
         """A frame for each domain: all of them, or those with a slot in the reference at that turn."""
-        for turn, ref, pred in zip(dialogue.turns, *prepared, strict=True):
+        for turn, ref, pred in zip(dialogue.turns, prepared.ref, prepared.pred, strict=True):
             sides = _apart(ref), _apart(pred)
             domains = self.domains if self.waits else [*sides[0]]
             for domain in domains:
@@ -228,18 +228,24 @@ def _apart(state: State) -> dict[str, State]:
     return states
 
 
-class FrameComparer(Comparer):
-    """Compares dialogues frame by frame; its outcomes have one unit a frame."""
+class FrameComparer:
+    """Compares dialogues frame by frame, and hands their outcomes, one unit a frame, to ``take``."""
 
-    def __init__(self, matcher: Matcher, framer: Framer) -> None:
-        super().__init__(None, matcher)
-        self._rule = matcher
-        self._framer = framer
+    def __init__(self, vocabulary: Vocabulary, matcher: Matcher, take: Take, framer: Framer) -> None:
+        self._vocabulary, self._rule, self._take, self._framer = vocabulary, matcher, take, framer
         self._services: dict[str, int] = {}
-        self._scores: list[tuple[float, ...]] = []
-        self._lengths: list[int] = []
         self._told = [False, False]
         self._waiting: list[tuple[Dialogue, Prepared]] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self._dialogues: list[str] = []
+        self._ends, self._lengths = [0], list[int]()
+        self._units: list[tuple[int, ...]] = []
+        self._wrong: list[tuple[int, ...]] = []
+        self._wrong_scores: list[float] = []
+        self._scores: list[tuple[float, ...]] = []
+        self._seen: dict[str, SeenSlot] = {}
 
     def add(self, dialogue: Dialogue, prepared: Prepared) -> None:
         """Compare one dialogue's frames."""
@@ -249,29 +255,39 @@ class FrameComparer(Comparer):
         else:
             self._add(dialogue, self._framer.units(dialogue, prepared))
 
+    def close(self) -> None:
+        """Compare what waited; all outcomes are handed over then, since whether intents are told is known."""
+        for dialogue, prepared in self._waiting:
+            self._add(dialogue, self._framer.units(dialogue, prepared))
+        self._take(self._outcomes(), self._seen)
+        self._waiting = []
+        self._clear()
+
     def _add(self, dialogue: Dialogue, units: list[Unit]) -> None:
-        start = self._offsets[-1]
+        start = self._ends[-1]
         for number, unit in enumerate(units, start):
             self._unit(dialogue, unit, number, FIRST * (number == start))
         self._lengths.append(len(dialogue.turns))
-        self._close(dialogue, start + len(units))
+        self._dialogues.append(dialogue.id)
+        self._ends.append(start + len(units))
 
     def _unit(self, dialogue: Dialogue, unit: Unit, number: int, flags: int) -> None:
         """Take in one frame."""
         b, p = unit.ref, unit.pred
-        self._see(b, "ref", dialogue, unit.turn)
-        self._see(p, "pred", dialogue, unit.turn)
-        scores = {s: self._rule.score(s, b[s], p[s]) if s in b and s in p else 0.0 for s in {**b, **p}}
+        both = {**b, **p}
+        for slot in both:
+            first, in_ref, in_pred = self._seen.get(slot, SeenSlot((dialogue.id, unit.turn.number), False, False))
+            self._seen[slot] = SeenSlot(first, in_ref or slot in b, in_pred or slot in p)
+        scores = {s: self._rule.score(s, b[s], p[s]) if s in b and s in p else 0.0 for s in both}
         wrong = [slot for slot, score in scores.items() if score < 1]
+        number_of = self._vocabulary.number
         for slot in wrong:
-            values = self._value(b.get(slot)), self._value(p.get(slot))
-            self._wrong_rows.extend((number, self._slots[slot], *values))
-            self._wrong_previous.append(UNKNOWN)
+            values = (number_of(slot, side[slot]) if slot in side else ABSENT for side in (b, p))
+            self._wrong.append((number, self._vocabulary.slot(slot), *values))
             self._wrong_scores.append(scores[slot])
         service = self._services.setdefault(unit.service, len(self._services))
         counts = (len(b), len(p), sum(slot not in wrong for slot in b), len(wrong), 0, 0, 0, 0)
-        pattern = self._pattern(wrong) if wrong else 0
-        self._units.extend((unit.turn.number, service, *counts, pattern, flags | (0 if wrong else EXACT)))
+        self._units.append((unit.turn.number, service, *counts, flags | (0 if wrong else EXACT)))
         self._scores.append((*self._goals(unit, scores), *self._beside(unit.frames)))
 
     def _goals(self, unit: Unit, scores: dict[str, float]) -> Iterator[float]:
@@ -294,17 +310,23 @@ class FrameComparer(Comparer):
         intent = nan if ref.intent is None else float(ref.intent == guess)
         return intent, nan if ref.requested is None else requested_f1(ref.requested, pred.requested or [])
 
-    def outcomes(self) -> Outcomes:
+    def _outcomes(self) -> Outcomes:
         """The table of all frames added so far."""
-        for dialogue, prepared in self._waiting:
-            self._add(dialogue, self._framer.units(dialogue, prepared))
-        self._waiting.clear()
         scores = np.array(self._scores, dtype=float).reshape(-1, len(FRAME))
         # A tracker that never tells an intent has none that is wrong.
         scores[:, [FRAME.index(name) for name, told in zip(FRAME[-2:], self._told, strict=True) if not told]] = nan
-        return replace(
-            super().outcomes(),
+        units = np.array(self._units, dtype=np.int32).reshape(-1, len(UNIT))
+        return Outcomes(
+            dialogues=self._dialogues,
+            offsets=np.array(self._ends, dtype=np.int64),
+            units={name: units[:, column] for column, name in enumerate(UNIT)},
+            wrong_rows=np.array(self._wrong, dtype=np.int32).reshape(-1, 4),
+            wrong_score=np.array(self._wrong_scores),
+            wrong_previous=np.full(len(self._wrong), UNKNOWN, dtype=np.int8),
+            slots=self._vocabulary.slots,
+            values=self._vocabulary.values,
             unit="frame",
+            graded=self._rule.graded,
             services=tuple(self._services),
             extra={"frames": scores},
             lengths=np.array(self._lengths, dtype=np.int64),

@@ -10,16 +10,21 @@ convention, ``frames``.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from dsteval.dialogue import Dialogue, Turn
 from dsteval.errors import OptionError
-from dsteval.outcomes.table import Array, Outcomes
-from dsteval.outcomes.turns import Comparer
-from dsteval.prepare.states import Prepared
+from dsteval.outcomes.blocks import Block
+from dsteval.outcomes.cells import Cells, Rule, compare
+from dsteval.outcomes.extra_columns import DialogueStates, extra_columns
+from dsteval.outcomes.table import EXACT, FIRST, PRED_IS_PREVIOUS_REF, SAME_WRONG, UNIT, Array, Outcomes
+from dsteval.outcomes.turns import counted, outcomes_of
+from dsteval.prepare.vocabulary import State
+from dsteval.values.matchers import PreparedValue
 from dsteval.values.slots import domain_of
 
 CONVENTIONS = ("active", "dialogue", "all")
@@ -42,8 +47,10 @@ def _unnumbered(service: str) -> str:
     return numbered[1] if numbered else service
 
 
-_BY_SLOT: dict[str, Callable[[str], str]] = {"domain": domain_of_service, "service": domain_of, "slot": str}
-BY = (*_BY_SLOT, "group", "turn", "dialogue", "length")
+BY_SLOT: dict[str, Callable[[str], str]] = {"domain": domain_of_service, "service": domain_of, "slot": str}
+"""What gives the key of a slot, by what a slice cuts states down to."""
+
+BY = (*BY_SLOT, "group", "turn", "dialogue", "length")
 """What ``--by`` takes."""
 
 
@@ -75,117 +82,125 @@ def check_unit(unit: str, by: Collection[str], trained: bool, lambdas: bool) -> 
         raise OptionError(where="--domain-lambda", expected="a protocol that counts turns", found="service frames")
 
 
-class Slice(NamedTuple):
-    """One slice: what it is by, its key, the convention, and its outcomes with the turns that count.
+class Part(NamedTuple):
+    """What a block has of some slices under one convention; ``outcomes`` count for a row each.
 
-    A slice of whole dialogues has their positions as ``rows`` instead: counts are per dialogue as they stand.
+    ``keys`` are the slices. Per row: ``key`` (a place in ``keys``), ``dialogue`` (its place in the block), ``row``
+    (its place in ``outcomes``), and ``turns``, how many count.
     """
 
-    by: str
-    key: str
     convention: str
+    keys: list[str]
+    key: Array
+    dialogue: Array
+    row: Array
+    turns: Array
     outcomes: Outcomes
-    rows: Array | None = None
-
-    @property
-    def turns(self) -> int:
-        """How many turns count."""
-        if self.rows is not None:
-            return int(np.diff(self.outcomes.offsets)[self.rows].sum())
-        return int(self.outcomes.counted.sum())
 
 
-class Slicer:
-    """Compares every dialogue once more for each key that its states hold, cut down to that key's slots."""
+class SlotSlicer:
+    """Cuts the states of a block down to the slots of each key that the block has.
 
-    def __init__(
-        self,
-        by: str,
-        make: Callable[[Callable[[str], bool]], Comparer],
-        of_service: Callable[[str], str] | None = None,
-        texts_only: bool = False,
-    ) -> None:
-        self.by = by
-        self._make = make
-        self._of_service = of_service
-        self.key_of = None if of_service else _BY_SLOT.get(by)
-        self.comparers: dict[str, Comparer] = {}
-        self._passed: list[Dialogue] = []
+    A dialogue that has no slot of a key leaves no row: its turns are right, with nothing on either side.
+    """
+
+    def __init__(self, by: str, rule: Rule, extra: Sequence[str], *, texts_only: bool) -> None:
+        self._key_of, self._rule, self._extra = BY_SLOT[by], rule, extra
         self._texts_only = texts_only and by == "domain"
 
-    def add(self, dialogue: Dialogue, prepared: Prepared, bits: tuple[str, ...] = ()) -> None:
-        """Take in one dialogue; ``bits`` are the slots of its right/wrong marks, if it holds those."""
-        if self.key_of is None:
+    def parts(
+        self, outcomes: Outcomes, block: Block, cells: Cells, states: Sequence[DialogueStates]
+    ) -> Iterator[Part]:
+        """The slices of a block; those of the convention ``dialogue`` are among those of ``all``."""
+        cells = compare(block, self._rule, texts_only=True) if self._texts_only else cells
+        names = [self._key_of(block.vocabulary.slots[number]) for number in cells.slots.tolist()]
+        keys = sorted(set(names))
+        if not keys:
             return
-        if self._texts_only:
-            prepared = Prepared(*([{s: v for s, v in state.items() if v} for state in side] for side in prepared))
-        marked = bool(dialogue.turns) and dialogue.turns[0].correctness is not None
-        slots = set(bits) if marked else {slot for side in prepared for state in side for slot in state}
-        keys = {self.key_of(slot) for slot in slots}
-        for key in sorted(keys - self.comparers.keys()):
-            self.comparers[key] = self._comparer(key)
-        for key, comparer in self.comparers.items():
-            if marked:
-                comparer.add_correctness(dialogue, bits, prepared.ref)
-            elif key in keys:
-                comparer.add(dialogue, prepared)
-            else:
-                comparer.add_empty(dialogue)
-        # What a later key needs of this dialogue is only that it has turns without it.
-        self._passed.append(
-            Dialogue(dialogue.id, [Turn(turn.number) for turn in dialogue.turns], alone=dialogue.alone)
+        place_of = {key: place for place, key in enumerate(keys)}
+        places = np.array([place_of[name] for name in names], dtype=np.intp)
+        order = np.argsort(places, kind="stable")
+        starts = np.searchsorted(places[order], np.arange(len(keys)))
+        tables = counted(cells, block.first, lambda mask: np.add.reduceat(mask[order], starts, 0, np.int32))
+        held = (tables["ref"] + tables["pred"] > 0) | (block.marks is not None)
+        there = np.logical_or.reduceat(held, block.offsets[:-1], axis=1)
+        key, dialogue = np.nonzero(there)
+        lengths = np.diff(block.offsets)
+        chosen = np.repeat(there, lengths, axis=1)
+        units = {name: table[chosen] for name, table in tables.items()}
+        units["turn"] = np.broadcast_to(block.turn, chosen.shape)[chosen]
+        unit = (np.cumsum(chosen).reshape(chosen.shape) - 1)[places[cells.wrong_row], cells.wrong_unit]
+        cut = outcomes_of(
+            block,
+            [block.dialogues[number] for number in dialogue.tolist()],
+            np.append(0, np.cumsum(lengths[dialogue])),
+            units,
+            cells.wrong_rows(unit, np.argsort(unit, kind="stable")),
+            outcomes.graded,
+            extra_columns(self._extra, list(self._cut_states(states, keys, key, dialogue))),
         )
+        rows = np.arange(len(key))
+        yield Part("all", keys, key, dialogue, rows, lengths[dialogue], cut)
+        if block.has_ref:
+            active = cut.ref > 0
+            turns = np.add.reduceat(active, cut.offsets[:-1], dtype=np.int64)
+            yield Part("active", keys, key, dialogue, rows, turns, cut.with_scope(0, active))
 
-    def _comparer(self, key: str) -> Comparer:
-        key_of = self.key_of
-        assert key_of is not None
-        comparer = self._make(lambda slot: key_of(slot) == key)
-        for dialogue in self._passed:
-            comparer.add_empty(dialogue)
-        return comparer
-
-    def slices(self, whole: Outcomes, inventory: list[str], own_slots: bool = True) -> Iterator[Slice]:
-        """All slices, sorted by key; ``whole`` are the outcomes of everything, ``inventory`` the slots of S.
-
-        ``own_slots`` tells whether the S of a slice are its own slots, or all.
-        """
-        if self.key_of is None:
-            yield from self._by_turn(whole) if self._of_service is None else self._by_frame(whole)
-            return
-        for key, comparer in sorted(self.comparers.items()):
-            outcomes = comparer.outcomes()
-            own = sum(self.key_of(slot) == key for slot in inventory)
-            n_slots = (own if own_slots else 0) or whole.n_slots
-            for convention in CONVENTIONS if outcomes.has_ref else ("all",):
-                yield Slice(self.by, key, convention, outcomes.with_scope(n_slots, _turns(outcomes, convention)))
-
-    def _by_frame(self, whole: Outcomes) -> Iterator[Slice]:
-        """The frames of some services each."""
-        assert self._of_service is not None
-        keys = [self._of_service(service) for service in whole.services]
-        for key in sorted(set(keys)):
-            chosen = np.array([one == key for one in keys])[whole.service]
-            yield Slice(self.by, key, FRAMES, whole.with_scope(whole.n_slots, chosen))
-
-    def _by_turn(self, whole: Outcomes) -> Iterator[Slice]:
-        if self.by == "dialogue":
-            for number, name in enumerate(whole.dialogues):
-                yield Slice(self.by, name, "all", whole, np.array([number]))
-        elif self.by == "length":
-            lengths = np.diff(whole.offsets) if whole.lengths is None else whole.lengths
-            for length in np.unique(lengths):
-                yield Slice(self.by, str(length), "all", whole, np.flatnonzero(lengths == length))
-        else:
-            for turn in np.unique(whole.turn):
-                yield Slice(self.by, str(turn), "all", whole.with_scope(whole.n_slots, whole.turn == turn))
+    def _cut_states(
+        self, states: Sequence[DialogueStates], keys: list[str], key: Array, dialogue: Array
+    ) -> Iterator[DialogueStates]:
+        """The states that the extra columns are counted of."""
+        if states:
+            for place, number in zip(key.tolist(), dialogue.tolist(), strict=True):
+                yield states[number].limited(lambda slot, own=keys[place]: self._key_of(slot) == own)
 
 
-def _turns(outcomes: Outcomes, convention: str) -> Array | None:
-    if convention == "all":
-        return None
-    active: Array = outcomes.ref > 0
-    if convention == "active":
-        return active
-    anywhere = np.bincount(outcomes.dialogue_of, weights=active, minlength=len(outcomes.dialogues)) > 0
-    chosen: Array = anywhere[outcomes.dialogue_of]
-    return chosen
+def nothing(lengths: Sequence[int], like: Outcomes, extra: Sequence[str]) -> Outcomes:
+    """Dialogues of these lengths without a slot on either side."""
+    offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
+    size = int(offsets[-1])
+    units = {name: np.zeros(size, dtype=np.int32) for name in UNIT}
+    units["turn"] = (np.arange(size) - np.repeat(offsets[:-1], lengths)).astype(np.int32)
+    units["service"] -= 1
+    units["flags"] += EXACT | PRED_IS_PREVIOUS_REF | SAME_WRONG
+    units["flags"][offsets[:-1]] |= FIRST
+    turns = [Dialogue("", [Turn(number) for number in range(length)]) for length in lengths]
+    empty: list[list[State]] = [[{}] * length for length in lengths]
+    states = [DialogueStates(*one, matches_nothing) for one in zip(turns, empty, empty, strict=True)]
+    return replace(
+        like,
+        dialogues=[""] * len(lengths),
+        offsets=offsets,
+        units=units,
+        wrong_rows=np.zeros((0, 4), dtype=np.int32),
+        wrong_score=np.zeros(0),
+        wrong_previous=np.zeros(0, dtype=np.int8),
+        extra=extra_columns(extra, states),
+        scored=None,
+    )
+
+
+def matches_nothing(slot: str, ref: PreparedValue, pred: PreparedValue) -> bool:
+    """What is right where there is no value."""
+    return False
+
+
+def service_parts(outcomes: Outcomes, key_of: Callable[[str], str]) -> Iterator[Part]:
+    """The frames of some services each."""
+    names = [key_of(service) for service in outcomes.services]
+    for key in sorted(set(names)):
+        yield _masked(outcomes, key, FRAMES, np.array([name == key for name in names])[outcomes.service])
+
+
+def turn_parts(outcomes: Outcomes) -> Iterator[Part]:
+    """The turns of each number."""
+    for turn in np.unique(outcomes.turn).tolist():
+        yield _masked(outcomes, str(turn), "all", outcomes.turn == turn)
+
+
+def _masked(outcomes: Outcomes, key: str, convention: str, chosen: Array) -> Part:
+    """The slice of some turns, of the dialogues that have one of them."""
+    turns = np.bincount(outcomes.dialogue_of[chosen], minlength=len(outcomes.dialogues))
+    rows = np.flatnonzero(turns)
+    scoped = outcomes.with_scope(0, chosen)
+    return Part(convention, [key], np.zeros(len(rows), dtype=np.intp), rows, rows, turns[rows], scoped)

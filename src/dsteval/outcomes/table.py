@@ -6,6 +6,7 @@ leaves one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -16,9 +17,10 @@ from dsteval.values.matchers import PreparedValue
 
 Array: TypeAlias = npt.NDArray[Any]
 
-EXACT, FIRST, CARRIED, PRED_IS_PREVIOUS_REF = 1, 2, 4, 8
+EXACT, FIRST, CARRIED, PRED_IS_PREVIOUS_REF, SAME_WRONG = 1, 2, 4, 8, 16
 """Bits of ``flags``: every slot right; first turn of its dialogue; each slot that is wrong was wrong at the
-turn before with the same ref and pred; the predicted state matches the reference of the turn before."""
+turn before with the same ref and pred; the predicted state matches the reference of the turn before; the slots
+that are wrong are those that were wrong at the turn before."""
 
 ABSENT, UNKNOWN = -1, -2
 """Value numbers of a slot that a side does not have, and of one whose value the file does not tell; UNKNOWN also
@@ -40,7 +42,6 @@ UNIT = (
     "new_ref_right",
     "new_pred",
     "new_pred_right",
-    "pattern",
     "flags",
 )
 
@@ -56,8 +57,7 @@ class Outcomes:
     Per dialogue: ``dialogues`` (ids), ``offsets`` [D + 1] into the turns.
     Per turn, integers [U]: ``turn`` number and ``service`` (-1: the whole turn); slots in ``ref``, in
     ``pred``, ``right`` (in both and matching) and ``wrong``; slots ``new_ref`` since the turn before and how
-    many of them are right, ``new_pred`` likewise; ``pattern``, the number of the set of wrong slots (0: none);
-    ``flags``.
+    many of them are right, ``new_pred`` likewise; ``flags``.
     Per wrong slot, rows: ``wrong_unit``, ``wrong_slot``, ``wrong_ref`` and ``wrong_pred`` (numbers into
     ``values``, or ABSENT, UNKNOWN), ``wrong_previous`` (bits, or UNKNOWN), ``wrong_score`` (match score, 0..1; 0
     under an exact rule).
@@ -75,8 +75,8 @@ class Outcomes:
     wrong_rows: Array
     wrong_score: Array
     wrong_previous: Array
-    slots: tuple[str, ...]
-    values: tuple[PreparedValue, ...]
+    slots: Sequence[str]
+    values: Sequence[PreparedValue]
     n_slots: int = 0
     has_values: bool = True
     has_ref: bool = True
@@ -131,6 +131,33 @@ class Outcomes:
     def with_scope(self, n_slots: int, scored: Array | None = None) -> Outcomes:
         """The same outcomes with |S| set and, for a slice, the turns that count."""
         return replace(self, n_slots=n_slots, scored=scored)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Outcomes]) -> Outcomes:
+        """One table of those of several blocks, whose slots and values have the same numbers."""
+        starts = np.cumsum([0, *map(len, parts)])
+        shifted = [
+            part.wrong_rows + np.array([start, 0, 0, 0])
+            for part, start in zip(parts, starts.tolist(), strict=False)
+        ]
+        ends = [part.offsets[1:] + start for part, start in zip(parts, starts.tolist(), strict=False)]
+        lengths = [part.lengths for part in parts if part.lengths is not None]
+        return replace(
+            parts[-1],
+            dialogues=[name for part in parts for name in part.dialogues],
+            slots=tuple(parts[-1].slots),
+            values=tuple(parts[-1].values),
+            offsets=np.concatenate([[0], *ends]).astype(np.int64),
+            units={name: np.concatenate([part.units[name] for part in parts]) for name in UNIT},
+            wrong_rows=np.concatenate(shifted).astype(np.int32),
+            wrong_score=np.concatenate([part.wrong_score for part in parts]),
+            wrong_previous=np.concatenate([part.wrong_previous for part in parts]),
+            has_values=all(part.has_values for part in parts),
+            has_ref=all(part.has_ref for part in parts),
+            has_dialogues=all(part.has_dialogues for part in parts),
+            extra={name: np.concatenate([part.extra[name] for part in parts]) for name in parts[-1].extra},
+            lengths=np.concatenate(lengths) if lengths else None,
+        )
 
     def frame(self, name: str) -> Array:
         """One of FRAME's scores [U], floats."""

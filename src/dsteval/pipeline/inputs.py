@@ -123,3 +123,12 @@ def read_predictions(
         return source
     kept: list[Dialogue] | None = source.cache.get(("pred", format, options))
     return readers.read(source, "pred", format, options) if kept is None else kept
+
+
+def encoded_predictions(
+    source: Source | Iterable[Dialogue], format: str | None, options: readers.Options
+) -> Iterable[readers.Encoded | Dialogue]:
+    """The same, in blocks of numbers where the format can."""
+    if not isinstance(source, Source) or ("pred", format, options) in source.cache:
+        return read_predictions(source, format, options)
+    return readers.encoded(source, format, options)

@@ -1,22 +1,29 @@
 """One pass over predictions and their reference: aligned, prepared and compared, dialogue by dialogue."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
 
 from dsteval.align.pairing import Aligner
 from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, OptionError, ProtocolError, first_few, unknown
 from dsteval.metrics import Metric
+from dsteval.outcomes.blocks import Block
+from dsteval.outcomes.cells import Cells
+from dsteval.outcomes.extra_columns import DialogueStates
 from dsteval.outcomes.frames import FrameComparer, Framer
-from dsteval.outcomes.slices import Slice, Slicer, service_key
+from dsteval.outcomes.slices import BY_SLOT, SlotSlicer, service_key, service_parts, turn_parts
 from dsteval.outcomes.table import Outcomes
-from dsteval.outcomes.turns import Comparer
-from dsteval.pipeline.inputs import label_of, read_predictions, read_references
+from dsteval.outcomes.turns import Comparer, SeenSlot
+from dsteval.pipeline.inputs import encoded_predictions, label_of, read_predictions, read_references
 from dsteval.pipeline.run import Run
-from dsteval.prepare.states import Prepared, Preparer
-from dsteval.readers import Source
+from dsteval.pipeline.slice_counts import Slice, SliceCounts
+from dsteval.prepare.states import SIDES, Preparer
+from dsteval.prepare.vocabulary import Prepared
+from dsteval.readers import Encoded, Source
 from dsteval.results.notes import NoteCounts, notes
-from dsteval.results.partition import Partition, count
+from dsteval.results.partition import Partition, Tally
 from dsteval.results.result import Score, SliceScores, scored, signed
 from dsteval.stats.intervals import Intervals
 from dsteval.values.matchers import MATCHERS
@@ -29,7 +36,8 @@ class Scan:
     """A run over one pair of inputs; what it found is complete once ``pairs`` or ``compared`` is through.
 
     ``ref`` is None where the predictions hold both sides; ``source`` names dialogues that come from a file.
-    ``metrics`` tell what is counted, ``by`` what slices there are. ``updated`` tells that a dialogue's predictions
+    ``metrics`` tell what is counted, ``by`` what slices there are; ``keep`` the outcomes of every turn, or count
+    them only. ``updated`` tells that a dialogue's predictions
     were updates, ``forced`` that they came from the reference's state of the turn before.
     """
 
@@ -43,12 +51,15 @@ class Scan:
         *,
         source: str | None = None,
         schema_from: Sequence[Side | None] = (),
+        keep: bool = True,
     ) -> None:
         self.run, self.metrics = run, metrics or {}
         self.source = source or label_of(pred)
         protocol = run.protocol
         self._ref, self._pred = ref, pred
         self.updated = self.forced = False
+        self._by_block = False
+        self._progress: Callable[[int], None] | None = None
         services = run.schema or next(
             (side.services for side in (*schema_from, ref, pred) if isinstance(side, Source) and side.services),
             run.schema,
@@ -66,24 +77,54 @@ class Scan:
         if run.by_frame:
             self.framer = Framer(protocol, self.preparer, services, run.policy.missing == "empty")
             self.matcher.categorical = self.framer.categorical
-        self.comparer = self.new_comparer()
-        trained = run.train_schema
-        self._slicers = [
-            Slicer(
-                kind,
-                self.new_comparer,
-                service_key(kind, trained) if run.by_frame else None,
-                protocol.scope.domain_values == "texts",
-            )
-            for kind in by
-        ]
+        self._extra = sorted({metric.extra for metric in self.metrics.values()} - {""})
+        self._tally = Tally(self.metrics.values())
+        self._kept: list[Outcomes] | None = [] if keep else None
+        self._slices = [SliceCounts(kind, self._slice_metrics(kind), self._extra) for kind in by]
+        self.comparer = self._comparer()
 
-    def new_comparer(self, keep: Callable[[str], bool] | None = None) -> Comparer:
-        """What compares states under the protocol and counts what the metrics ask for."""
+    def _slice_metrics(self, by: str) -> Collection[Metric]:
+        """What the slices by something count: under a lambda of its own a domain may count more than the whole."""
+        lambdas = self.run.options.get("domain_lambda") or {} if by == "domain" else {}
+        counted = [self.metrics, *(self.run.at_domain_lambda(self.metrics, domain) for domain in lambdas)]
+        return {metric for metrics in counted for metric in metrics.values()}
+
+    def _comparer(self) -> Comparer | FrameComparer:
+        """What compares states under the protocol, counts what the metrics ask for, and the slices of it."""
+        vocabulary, scope = self.preparer.vocabulary, self.run.protocol.scope
         if self.framer is not None:
-            return FrameComparer(self.matcher, self.framer)
-        extra = sorted({metric.extra for metric in self.metrics.values()} - {""})
-        return Comparer(keep, None if self.run.protocol.match.rule == "exact" else self.matcher, extra)
+            return FrameComparer(vocabulary, self.matcher, self._take, self.framer)
+        turns = Comparer(vocabulary, self.matcher, self._take, self._extra, scope.bits)
+        for counts in self._slices:
+            if counts.by in BY_SLOT:
+                texts_only = scope.domain_values == "texts" and counts.by == "domain"
+                slicer = SlotSlicer(counts.by, turns.rule, self._extra, texts_only=texts_only)
+                turns.also.append(partial(self._by_slot, counts, slicer))
+        return turns
+
+    def _by_slot(
+        self,
+        counts: SliceCounts,
+        slicer: SlotSlicer,
+        outcomes: Outcomes,
+        block: Block,
+        cells: Cells,
+        states: Sequence[DialogueStates],
+    ) -> None:
+        for part in slicer.parts(outcomes, block, cells, states):
+            counts.add(part, self._tally.n_dialogues - len(block.dialogues))
+
+    def _take(self, outcomes: Outcomes, slots: Mapping[str, SeenSlot]) -> None:
+        """Count one block of outcomes."""
+        start = self._tally.n_dialogues
+        self._tally.add(outcomes, slots)
+        for counts in self._slices:
+            key_of = service_key(counts.by, self.run.train_schema) if self.framer is not None else None
+            parts = turn_parts(outcomes) if counts.by == "turn" else ()
+            for part in parts if key_of is None else service_parts(outcomes, key_of):
+                counts.add(part, start)
+        if self._kept is not None:
+            self._kept.append(outcomes)
 
     def pairs(self) -> Iterator[tuple[Dialogue, Prepared]]:
         """Each dialogue with both sides, aligned and prepared. Raises at the end for what had no partner."""
@@ -91,6 +132,8 @@ class Scan:
         options = run.options
         own = run.reading(pred=True, with_ref=self._ref is not None)
         predictions = read_predictions(self._pred, options.get("format"), own)
+        if self._by_block:
+            predictions = self._left_over(encoded_predictions(self._pred, options.get("format"), own))
         if self._ref is not None:
             references = read_references(self._ref, options.get("ref_format"), run.reading(pred=False))
         for dialogue in self.aligner.pair(references, predictions):
@@ -134,17 +177,51 @@ class Scan:
                 raise OptionError(unknown(f"{what} in {setting}", absent[0], sorted(near)))
 
     def compared(self) -> Iterator[tuple[Dialogue, Prepared]]:
-        """The same, each compared by its states or by its right/wrong marks before it comes."""
-        slots = self.run.protocol.scope.bits
+        """The same, each handed over to be compared by its states or its right/wrong marks before it comes."""
         for dialogue, prepared in self.pairs():
             if dialogue.turns and dialogue.turns[0].correctness is not None:
-                self._check_correctness(dialogue, slots)
-                self.comparer.add_correctness(dialogue, slots, prepared.ref)
-            else:
-                self.comparer.add(dialogue, prepared)
-            for slicer in self._slicers:
-                slicer.add(dialogue, prepared, slots)
+                self._check_correctness(dialogue, self.run.protocol.scope.bits)
+            self.comparer.add(dialogue, prepared)
             yield dialogue, prepared
+        self.comparer.close()
+        if self.framer is not None:
+            self.framer.check()
+
+    def finish(self, progress: Callable[[int], None] | None = None) -> None:
+        """Compare everything, in blocks where the file can be read so; ``progress`` hears how many dialogues."""
+        self._by_block = (
+            self._ref is None and self.framer is None and not self._extra and self.preparer.takes_items
+        )
+        self._progress = progress
+        for _ in self.compared():
+            if progress is not None:
+                progress(1)
+
+    def _left_over(self, parts: Iterable[Encoded | Dialogue]) -> Iterator[Dialogue]:
+        """The dialogues that have to be looked at one by one; blocks of others are compared on the way."""
+        for part in parts:
+            if isinstance(part, Dialogue):
+                yield part
+            elif not self._take_block(part):
+                yield from part.dialogues()
+            elif self._progress is not None:
+                self._progress(len(part.ids))
+
+    def _take_block(self, block: Encoded) -> bool:
+        """Compare a block of dialogues, if nothing in it takes a closer look."""
+        if not len(block):
+            return True
+        if block.is_wide or block.has_doubles:
+            return False
+        ref, pred = (self.preparer.encoded(block, side) for side in SIDES)
+        if ref is None or pred is None:
+            return False
+        ready = Block.of(self.preparer.vocabulary, block, (ref, pred))
+        if ready.has_doubles or not self.aligner.accept(block):
+            return False
+        assert isinstance(self.comparer, Comparer)
+        self.comparer.add_block(ready)
+        return True
 
     def _check_correctness(self, dialogue: Dialogue, slots: Sequence[str]) -> None:
         if not slots:
@@ -162,27 +239,21 @@ class Scan:
                     found=str(len(turn.correctness or ())),
                 )
 
-    def outcomes(self) -> Outcomes:
-        """The table of what was compared, with |S|."""
-        table = self.comparer.outcomes()
-        if self.framer is not None:
-            self.framer.check()
-        return table.with_scope(self.run.n_slots(self.run.slot_list(table.slots, self._schema)))
+    @property
+    def n_slots(self) -> int:
+        """|S|, once all is compared."""
+        return self.run.n_slots(self.run.slot_list(self._tally.slots, self._schema))
 
-    def partition(self, outcomes: Outcomes) -> Partition:
-        """What adds up of these outcomes, and of how their dialogues were found."""
-        counts, unavailable = count(self.metrics.values(), outcomes)
+    def outcomes(self) -> Outcomes:
+        """The table of what was compared, with |S|; of a scan that keeps it."""
+        assert self._kept is not None
+        return Outcomes.joined(self._kept).with_scope(self.n_slots)
+
+    def partition(self) -> Partition:
+        """What adds up of the outcomes, and of how their dialogues were found."""
         passed_over = {} if self.framer is None else self.framer.passed_over()
-        return Partition(
-            tuple(outcomes.dialogues),
-            outcomes.turns_each,
-            counts,
-            unavailable,
-            self.aligner.coverage,
-            self.aligner.fingerprint,
-            NoteCounts.of(outcomes, self.comparer, passed_over, self.preparer.dropped("ref")),
-            tuple(outcomes.slots),
-        )
+        left_out = NoteCounts.left_out(passed_over, self.preparer.dropped("ref"))
+        return self._tally.partition(self.aligner.coverage, self.aligner.fingerprint, left_out)
 
     def notes(self, partition: Partition) -> tuple[str, ...]:
         """The sentences that stand below the numbers."""
@@ -214,36 +285,52 @@ class Scan:
         said = [name for name, holds in inputs.items() if holds]
         return self.run.signature(partition.coverage, partition.reference_hash, n_slots, schema, said)
 
-    def slices(self, partition: Partition, outcomes: Outcomes) -> Iterator[SliceScores]:
+    def slices(self, partition: Partition) -> Iterator[SliceScores]:
         """The scores of every slice; a domain with a lambda of its own has FGA at that lambda."""
-        run, scope = self.run, self.run.protocol.scope
-        domains = {domain for slicer in self._slicers if slicer.by == "domain" for domain in slicer.comparers}
+        run = self.run
+        domains = {key for counts in self._slices if counts.by == "domain" for key in counts.keys}
         unseen = sorted(set(run.options.get("domain_lambda") or {}) - domains)
         if unseen:
             raise OptionError(unknown("domain in --domain-lambda", unseen[0], sorted(domains)))
-        slot_list = run.slot_list(outcomes.slots, self._schema)
-        signature = self.signature(partition, outcomes.n_slots)
-        for slicer in self._slicers:
-            for part in slicer.slices(outcomes, slot_list, scope.domain_slots == "own"):
-                asked = run.at_domain_lambda(self.metrics, part.key) if part.by == "domain" else self.metrics
-                metrics = {text: metric.with_slots(part.outcomes.n_slots) for text, metric in asked.items()}
-                if part.rows is None:
-                    counts, unavailable = count(metrics.values(), part.outcomes)
-                    own = replace(partition, counts=counts, unavailable=unavailable)
-                else:
-                    own = partition.rows(part.rows.tolist(), partition.coverage)
-                scores = scored(own, metrics, self._slice_signature(signature, part), run.intervals)
-                yield SliceScores(part.by, part.key, part.convention, part.turns, tuple(scores))
+        slot_list = run.slot_list(partition.slots, self._schema)
+        signature = self.signature(partition, self.n_slots)
+        for counts in self._slices:
+            for part in self._parts(counts, partition):
+                n_slots = self._slots_of(counts.by, part.key, slot_list)
+                asked = run.at_domain_lambda(self.metrics, part.key) if counts.by == "domain" else self.metrics
+                metrics = {text: metric.with_slots(n_slots) for text, metric in asked.items()}
+                signed_as = self._slice_signature(signature, counts.by, part, n_slots)
+                scores = tuple(scored(part.partition, metrics, signed_as, run.intervals))
+                yield SliceScores(counts.by, part.key, part.convention, part.turns, scores)
+
+    def _parts(self, counts: SliceCounts, partition: Partition) -> Iterator[Slice]:
+        if counts.by == "dialogue":
+            for number, name in enumerate(partition.dialogues):
+                own = partition.rows([number], partition.coverage)
+                yield Slice(name, "all", own.turns_per_dialogue[0], own)
+        elif counts.by == "length":
+            lengths = self._tally.lengths
+            for length in np.unique(lengths).tolist():
+                own = partition.rows(np.flatnonzero(lengths == length).tolist(), partition.coverage)
+                yield Slice(str(length), "all", sum(own.turns_per_dialogue), own)
+        else:
+            yield from counts.slices(partition)
+
+    def _slots_of(self, by: str, key: str, slot_list: Sequence[str]) -> int:
+        """The |S| of a slice: that of its own slots, or of all."""
+        if self.framer is not None or by not in BY_SLOT or self.run.protocol.scope.domain_slots != "own":
+            return self.n_slots
+        return sum(BY_SLOT[by](slot) == key for slot in slot_list) or self.n_slots
 
     def scores(self, partition: Partition, n_slots: int, intervals: Intervals) -> tuple[Score, ...]:
         """The score of every metric."""
         metrics = {text: metric.with_slots(n_slots) for text, metric in self.metrics.items()}
         return tuple(scored(partition, metrics, self.signature(partition, n_slots), intervals))
 
-    def _slice_signature(self, whole: Sequence[str], part: Slice) -> list[str]:
+    def _slice_signature(self, whole: Sequence[str], by: str, part: Slice, n_slots: int) -> list[str]:
         """The pieces of the whole's signature with those that a slice has of its own."""
-        pieces = [f"slice:{part.by}={part.key}:{part.convention}", *signed(whole, S=part.outcomes.n_slots)]
-        if part.by == "group":
+        pieces = [f"slice:{by}={part.key}:{part.convention}", *signed(whole, S=n_slots)]
+        if by == "group":
             schema = next(number for number, piece in enumerate(pieces) if piece.startswith("schema:"))
             pieces.insert(schema + 1, self.run.train_signature)
         return pieces

@@ -1,25 +1,29 @@
 """From states as written to states that are compared: what a protocol's ``[states]`` table asks for.
 
 A prepared state maps each slot to its value: a text, or the frozenset of accepted (or guessed) texts. Slots
-that are absent under the protocol are gone. Each distinct (slot, value) is prepared once.
+that are absent under the protocol are gone. Each distinct (slot, value) is prepared once, and has a number since.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from dsteval.dialogue import Dialogue, Item, Items, Side, Value, whole_states, written_states
 from dsteval.errors import Problems, ProtocolError
+from dsteval.prepare.item_numbers import ItemNumbers
 from dsteval.prepare.item_rules import ItemRules
+from dsteval.prepare.vocabulary import Numbers, Prepared, State, Vocabulary
 from dsteval.protocols.model import Protocol
 from dsteval.protocols.steps import STEPS, Sides
+from dsteval.readers import Encoded
 from dsteval.readers.source import Schema
 from dsteval.values.matchers import PreparedValue, texts
 from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import SPELLINGS, domain_of
 from dsteval.values.user_tables import UserTables
-
-State: TypeAlias = dict[str, PreparedValue]
 
 SIDES: tuple[Side, Side] = ("ref", "pred")
 
@@ -27,34 +31,6 @@ SIDES: tuple[Side, Side] = ("ref", "pred")
 def value_text(value: PreparedValue) -> str:
     """A prepared value as people read it: alternatives sorted, with a bar between them."""
     return value if isinstance(value, str) else "|".join(sorted(value))
-
-
-class Prepared(NamedTuple):
-    """Both sides of one dialogue, a state per turn. A state that did not change is the same object."""
-
-    ref: list[State]
-    pred: list[State]
-
-
-class _Pairs(dict[Item, tuple[str, PreparedValue] | None]):
-    """Items as written -> (slot, value) as compared, or None where the slot counts as absent.
-
-    Items that are dropped though they may have a value are not kept but counted, each time they are asked for.
-    """
-
-    def __init__(self, rules: ItemRules) -> None:
-        super().__init__()
-        self.rules = rules
-        self.dropped: Counter[Item] = Counter()
-
-    def __missing__(self, item: Item) -> tuple[str, PreparedValue] | None:
-        if item not in self.dropped:
-            pair = self.rules.pair(item)
-            if pair is not None or not self.rules.is_doubtful(item):
-                self[item] = pair
-                return pair
-        self.dropped[item] += 1
-        return None
 
 
 class Change(NamedTuple):
@@ -93,6 +69,7 @@ class Preparer:
         schema: Schema | None = None,
     ) -> None:
         self.protocol = protocol
+        self.vocabulary = Vocabulary()
         self.given = given or UserTables(protocol.name)
         self.problems = Problems(source)
         self._seen: dict[tuple[Side, Item], tuple[int, str, int]] | None = {} if record else None
@@ -103,7 +80,9 @@ class Preparer:
         self.rules: dict[Side, ItemRules] = {
             side: ItemRules(protocol, side, self.given, possible) for side in SIDES
         }
-        self._pairs: dict[Side, _Pairs] = {side: _Pairs(rules) for side, rules in self.rules.items()}
+        self._numbers: dict[Side, ItemNumbers] = {
+            side: ItemNumbers(rules, self.vocabulary) for side, rules in self.rules.items()
+        }
 
     def dialogue(self, dialogue: Dialogue) -> Prepared:
         """The states of both sides; a side that is missing has none."""
@@ -118,11 +97,14 @@ class Preparer:
         if self.protocol.states.visible != "all" and ref and pred:
             pred = self._visible(self._whole(dialogue, "ref"), pred)
         if self.protocol.states.lacking == "empty" and pred:
-            pred = [_filled(*states) for states in zip(ref, pred, strict=True)] if ref else pred
-        return Prepared(ref, pred)
+            pred = [self._filled(*states) for states in zip(ref, pred, strict=True)] if ref else pred
+        return Prepared(self.vocabulary, ref, pred)
 
     def reference(self, dialogue: Dialogue) -> list[State]:
         """The reference as it is compared, of a dialogue that need not have a prediction."""
+        return self.vocabulary.states(self._reference(dialogue))
+
+    def _reference(self, dialogue: Dialogue) -> list[Numbers]:
         whole = self._whole(dialogue, "ref")
         if not whole or not self._steps:
             return self.side(dialogue, "ref")
@@ -152,19 +134,27 @@ class Preparer:
             whole = [list(map(_first, items)) for items in whole]
         return whole
 
-    def _visible(self, listed: list[Items], pred: list[State]) -> list[State]:
+    def _visible(self, listed: list[Items], pred: list[Numbers]) -> list[Numbers]:
         """Predicted states without the slots that the protocol does not look at: those far from the reference."""
         key = domain_of if self.protocol.states.visible == "domains" else str
-        states: list[State] = []
+        name = self.vocabulary.slot_name
+        states: list[Numbers] = []
         for items, state in zip(listed, pred, strict=True):
             seen = {key(self.slot(slot)) for slot, _ in items}
-            if all(key(slot) in seen for slot in state):
-                states.append(state)
-            else:
-                states.append({slot: value for slot, value in state.items() if key(slot) in seen})
+            kept = [number for number in state if key(name(number)) in seen]
+            states.append(state if len(kept) == len(state) else kept)
         return states
 
-    def side(self, dialogue: Dialogue, side: Side, written: list[Items] | None = None) -> list[State]:
+    def _filled(self, ref: Numbers, pred: Numbers) -> Numbers:
+        """The prediction with the empty text in each slot that it lacks and that may be empty."""
+        slot_of, values = self.vocabulary.slot_of, self.vocabulary.values
+        there = {slot_of[number] for number in pred}
+        lacking = [n for n in ref if slot_of[n] not in there and "" in texts(values[n])]
+        return (
+            pred + [self.vocabulary.number(self.vocabulary.slot_name(n), "") for n in lacking] if lacking else pred
+        )
+
+    def side(self, dialogue: Dialogue, side: Side, written: list[Items] | None = None) -> list[Numbers]:
         """The prepared states of one side, turn by turn; ``written`` are its states as written, steps done."""
         written = written_states(dialogue, side) if written is None else written
         if not written:
@@ -176,7 +166,7 @@ class Preparer:
                 return self._accumulate(dialogue, written, side)
             return self._states(dialogue, written, side)
         except ProtocolError as error:
-            changes, known = side in dialogue.updates, self._pairs[side]
+            changes, known = side in dialogue.updates, self._numbers[side]
 
             def unknown(item: Item) -> bool:
                 return item not in known and item not in known.dropped and not (changes and is_deletion(item[1]))
@@ -193,21 +183,33 @@ class Preparer:
 
     def pair(self, side: Side, item: Item) -> tuple[str, PreparedValue] | None:
         """One item as it is compared, None where it counts as absent; prepared once."""
-        return self._pairs[side][item]
+        number = self._numbers[side][item]
+        return (self.vocabulary.slot_name(number), self.vocabulary.values[number]) if number else None
+
+    @property
+    def takes_items(self) -> bool:
+        """Whether items alone tell what a state becomes, whatever stands at other turns or on the other side."""
+        states = self.protocol.states
+        plain = states.visible == "all" and states.lacking != "empty"
+        return plain and not self._steps and self._seen is None
+
+    def encoded(self, block: Encoded, side: Side) -> npt.NDArray[np.int32] | None:
+        """The vocabulary's numbers of a block's items, as ``ItemNumbers.encoded`` gives them for a side."""
+        return self._numbers[side].encoded(block, side)
 
     def dropped(self, side: Side) -> Counter[Item]:
         """Items that were taken for slots that are not set though they may have a value, and how often."""
-        return self._pairs[side].dropped
+        return self._numbers[side].dropped
 
     def slots(self) -> set[str]:
         """The slots that stand on either side as written, in the protocol's spelling."""
-        items = (item for pairs in self._pairs.values() for item in (*pairs, *pairs.dropped))
+        items = (item for numbers in self._numbers.values() for item in (*numbers, *numbers.dropped))
         return {self.slot(slot) for slot, _ in items}
 
     def distinct(self, side: Side) -> tuple[int, int]:
         """How many slots, and how many slots with a value, were prepared on one side; absent ones left out."""
-        pairs = {pair for pair in self._pairs[side].values() if pair is not None}
-        return len({slot for slot, _ in pairs}), len(pairs)
+        numbers = set(filter(None, self._numbers[side].values()))
+        return len(set(map(self.vocabulary.slot_name, numbers))), len(numbers)
 
     @staticmethod
     def _count(
@@ -237,7 +239,7 @@ class Preparer:
         """Every item that was rewritten, the most frequent first; what was not recorded is not there."""
         changes = []
         for (side, (slot, value)), (count, dialogue, turn) in (self._seen or {}).items():
-            pair = self._pairs[side][slot, value]
+            pair = self.pair(side, (slot, value))
             became_slot, became = pair if pair is not None else (self.slot(slot), None)
             as_written = _written_text(value)
             text = None if became is None else value_text(became)
@@ -249,9 +251,10 @@ class Preparer:
             changes.append(Change(side, slot, was, slot, text, count, dialogue, turn, by))
         return sorted(changes, key=lambda change: (change.side != "ref", -change.turns, change.slot, change.value))
 
-    def _states(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
-        get, dropped = self._pairs[side].__getitem__, self._pairs[side].dropped
-        states: list[State] = []
+    def _states(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[Numbers]:
+        known = self._numbers[side]
+        get, dropped, slot_of = known.__getitem__, known.dropped, self.vocabulary.slot_of
+        states: list[Numbers] = []
         before: Items | None = None
         for turn, items in zip(dialogue.turns, written, strict=True):
             if items is before:
@@ -259,30 +262,28 @@ class Preparer:
                 dropped.update(item for item in items if item in dropped) if dropped else None
                 continue
             before = items
-            pairs = list(filter(None, map(get, items)))
-            state = dict(pairs)
-            if dialogue.doubles or len(state) != len(pairs):
+            state = list(filter(None, map(get, items)))
+            if dialogue.doubles or len(set(map(slot_of.__getitem__, state))) < len(state):
                 self._check_doubles(dialogue.id, turn.number, items, side)
+                state = list({slot_of[number]: number for number in state}.values())
             states.append(state)
         return states
 
-    def _accumulate(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[State]:
+    def _accumulate(self, dialogue: Dialogue, written: list[Items], side: Side) -> list[Numbers]:
         """States from updates: a deletion takes a slot out, any other value overwrites."""
-        states: list[State] = []
-        state: State = {}
+        states: list[Numbers] = []
+        state: dict[str, int] = {}
         for turn, items in zip(dialogue.turns, written, strict=True):
-            if items:
-                state = dict(state)
             if len({self.slot(slot) for slot, _ in items}) < len(items):
                 self._check_doubles(dialogue.id, turn.number, items, side)
                 self._check_deletions(dialogue.id, turn.number, items)
             for slot, value in items:
-                pair = None if is_deletion(value) else self._pairs[side][slot, value]
-                if pair is None:
-                    state.pop(self.slot(slot), None)
+                number = 0 if is_deletion(value) else self._numbers[side][slot, value]
+                if number:
+                    state[self.slot(slot)] = number
                 else:
-                    state[pair[0]] = pair[1]
-            states.append(state)
+                    state.pop(self.slot(slot), None)
+            states.append(list(state.values()) if items or not states else states[-1])
         return states
 
     def _check_deletions(self, dialogue: str, number: int, items: Items) -> None:
@@ -305,7 +306,7 @@ class Preparer:
         by_name: dict[str, tuple[PreparedValue | None, Value]] = {}
         by_slot: dict[str, tuple[PreparedValue | None, Value]] = {}
         for slot, value in items:
-            pair = self._pairs[side][slot, value]
+            pair = self.pair(side, (slot, value))
             entry = (pair and pair[1], value)
             seen = by_name.setdefault(slot, entry)
             if pair is not None and seen[0] == entry[0]:
@@ -319,12 +320,6 @@ class Preparer:
                     found=f"{seen[1]!r} and {value!r}",
                     remedy="Keep the right one.",
                 )
-
-
-def _filled(ref: State, pred: State) -> State:
-    """The prediction with the empty text in each slot that it lacks and that may be empty."""
-    empty = {slot: "" for slot, value in ref.items() if slot not in pred and "" in texts(value)}
-    return pred | empty if empty else pred
 
 
 def _written_text(value: Value) -> str:

@@ -12,11 +12,25 @@ from dsteval.dialogue import Dialogue, Side, canonical_id
 from dsteval.errors import OptionError, ReadError, first_few, foreign, require, unknown
 from dsteval.readers import formats
 from dsteval.readers.base import Options, Reader, Sign, Sureness
+from dsteval.readers.encoded import Encoded
 from dsteval.readers.source import Source
 from dsteval.readers.unrecognised import unrecognised
 from dsteval.registry import Registry, instances, is_ours
 
-__all__ = ["Detected", "Options", "Reader", "Sign", "Source", "Sureness", "detect", "find", "names", "read"]
+__all__ = [
+    "Detected",
+    "Encoded",
+    "Options",
+    "Reader",
+    "Sign",
+    "Source",
+    "Sureness",
+    "detect",
+    "encoded",
+    "find",
+    "names",
+    "read",
+]
 
 
 READERS: Registry[Reader] = Registry(
@@ -136,6 +150,23 @@ def _foreign_dialogues(reader: Reader, part: Source, side: Side, options: Option
             found = type(dialogue).__name__
             raise ReadError(where=f"{part.name}, reader {reader.name!r}", expected="dialogues", found=found)
         yield dialogue
+
+
+def encoded(
+    source: Source, format: str | None = None, options: Options | None = None
+) -> Iterator[Encoded | Dialogue]:
+    """The same as ``read`` of predictions, in blocks of numbers where the format has them and all is wanted."""
+    options = options or Options()
+    reader = find(format) if format is not None else detect(source).reader
+    if not source.whole or options != Options() or not hasattr(reader, "encoded"):
+        yield from read(source, "pred", format, options)
+        return
+    for part in source.parts:
+        found = False
+        for block in reader.encoded(part, options):
+            found |= not isinstance(block, Encoded) or len(block) > 0
+            yield block
+        require(found, part.name, "at least one dialogue", "none", ReadError)
 
 
 def read(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
+from operator import gt, lt
 from typing import Any, NamedTuple, TypeGuard
 
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn, Value, is_doubled
@@ -260,6 +261,9 @@ def one_sided(side: Side, number: int, items: Items, system: str | None = None, 
 
 def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn]:
     """Turns sorted by number; a number that stands twice is a problem."""
+    numbers = [turn.number for turn in turns]
+    if all(map(lt, numbers, numbers[1:])):
+        return turns
     ordered = sorted(turns, key=lambda turn: turn.number)
     for number, following in pairwise(turn.number for turn in ordered):
         if number == following:
@@ -269,7 +273,8 @@ def by_number(dialogue: str, turns: list[Turn], problems: Problems) -> list[Turn
 
 def falls(turns: list[Turn]) -> bool:
     """Whether a turn has a lower number than the one before it."""
-    return any(turn.number > following.number for turn, following in pairwise(turns))
+    numbers = [turn.number for turn in turns]
+    return any(map(gt, numbers, numbers[1:]))
 
 
 class Grouped(Flattener):

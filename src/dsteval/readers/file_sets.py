@@ -8,9 +8,11 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO
 
 import msgspec
 
@@ -24,21 +26,50 @@ _LISTS = {"testlistfile": "test", "vallistfile": "dev"}
 # Beside the data of known data sets and tools: texts, programs, lists of values, and a scorer's own output.
 _BESIDE = ("readme", "license", "ontology", "dialogues_and_metrics")
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile, RuntimeError, ValueError)
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_HEAD = 1 << 16
 _MOST_BYTES = 8 << 30
 """How large a file may be once it is unpacked."""
 _NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".toml", ".log", ".png", ".svg")
 
 
-class File(NamedTuple):
-    """An unpacked file; ``path`` is where it lies in its folder or archive."""
+class File:
+    """An unpacked file: its content, or the ``place`` where that is read when it is asked for.
 
-    path: str
-    data: bytes
+    ``path`` is where it lies in its folder or archive.
+    """
+
+    def __init__(self, path: str, data: bytes = b"", place: Path | None = None) -> None:
+        self.path, self.place = path, place
+        self._data = data
 
     @property
     def name(self) -> str:
         """The path's last part."""
         return PurePosixPath(self.path).name
+
+    @property
+    def data(self) -> bytes:
+        """The whole content."""
+        if self.place is None:
+            return self._data
+        with _readable(self.place):
+            return self.place.read_bytes()
+
+    @cached_property
+    def head(self) -> bytes:
+        """How the content begins."""
+        if self.place is None:
+            return self._data[:_HEAD]
+        with _readable(self.place), self.place.open("rb") as file:
+            return file.read(_HEAD)
+
+    def open(self) -> IO[bytes]:
+        """The content as a stream."""
+        if self.place is None:
+            return io.BytesIO(self._data)
+        with _readable(self.place):
+            return self.place.open("rb")
 
 
 @dataclass
@@ -88,18 +119,29 @@ def _gathered(text: str) -> Gathered:
     raise ReadError(where=text, expected="a file or a folder that can be read", found="no such file or folder")
 
 
-def _files(place: Path) -> Iterator[File]:
+@contextmanager
+def _readable(place: Path) -> Iterator[None]:
+    """Turn an OSError into a ReadError that names the place."""
     try:
-        if not place.is_dir():
-            yield from _unpacked(place.name, place.read_bytes())
-            return
-        inside = sorted(p for p in place.iterdir() if p.is_file() and not p.name.startswith("."))
-        require(inside, str(place), "a folder of files", "no file in it", ReadError)
-        for file in inside:
-            yield from _unpacked(file.name, file.read_bytes())
+        yield
     except OSError as error:
         found = error.strerror or str(error)
         raise ReadError(where=str(place), expected="a file or a folder that can be read", found=found) from None
+
+
+def _files(place: Path) -> Iterator[File]:
+    with _readable(place):
+        inside = [place]
+        if place.is_dir():
+            inside = sorted(p for p in place.iterdir() if p.is_file() and not p.name.startswith("."))
+            require(inside, str(place), "a folder of files", "no file in it", ReadError)
+        for path in inside:
+            # A pipe, or what is packed, is read at once; a plain file when somebody wants to know what is in it.
+            file = File(path.name, place=path)
+            if path.is_file() and not file.head.startswith((_GZIP, _ZIP)):
+                yield file
+            else:
+                yield from _unpacked(path.name, path.read_bytes())
 
 
 def announced(text: str) -> int | None:
@@ -131,9 +173,9 @@ def _whole(path: str, packed: IO[bytes] | gzip.GzipFile) -> bytes:
 def _unpacked(path: str, data: bytes) -> Iterator[File]:
     """A file as it is, a gzip file without its packing, or the files of a zip archive."""
     try:
-        if data[:2] == b"\x1f\x8b":
+        if data.startswith(_GZIP):
             yield from _unpacked(path.removesuffix(".gz"), _whole(path, gzip.GzipFile(fileobj=io.BytesIO(data))))
-        elif data[:4] == b"PK\x03\x04":
+        elif data.startswith(_ZIP):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for entry in archive.namelist():
                     hidden = any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(entry).parts)

@@ -19,7 +19,7 @@ import msgspec
 
 from dsteval.dialogue import canonical_id, slot_of
 from dsteval.errors import ReadError, encodable, first_few, require
-from dsteval.readers.file_sets import Gathered, gather, selected
+from dsteval.readers.file_sets import File, Gathered, gather, selected
 from dsteval.readers.json_pairs import JsonChunk, decode, decode_pairs, explain_failure, plain
 
 
@@ -40,6 +40,7 @@ SchemaFile: TypeAlias = "str | PathLike[str] | Sequence[Any] | None"
 Top: TypeAlias = "dict[str, Any] | list[Any]"
 
 _PIECE = 1 << 20
+_BOM = b"\xef\xbb\xbf"
 _SPACES = b" \t\r\n"
 
 _TOP: dict[bytes, Callable[[bytes], Top]] = {
@@ -58,9 +59,9 @@ class Source:
     ``includes`` tells which dialogues belong to the split that was asked for.
     """
 
-    def __init__(self, name: str, data: bytes = b"", top: Top | None = None) -> None:
+    def __init__(self, name: str, file: File | None = None, top: Top | None = None) -> None:
         self.name = encodable(name)
-        self.data = data.removeprefix(b"\xef\xbb\xbf")
+        self._file = file or File(name)
         self._top = top
         self._parts: list[Source] | None = None
         self._schema = b""
@@ -84,10 +85,10 @@ class Source:
     def gathered(cls, gathered: Gathered) -> Source:
         """The source of files in memory. Raises ReadError where one is empty, or the split cannot be told."""
         chosen = selected(gathered)
-        parts = [cls(file.name, file.data) for file in chosen.files]
+        parts = [cls(file.name, file) for file in chosen.files]
         for part in parts:
-            require(part.data.strip(), part.name, "data", "an empty file", ReadError)
-        source = cls(gathered.name, parts[0].data if len(parts) == 1 else b"")
+            require(part.head.strip() or part.data.strip(), part.name, "data", "an empty file", ReadError)
+        source = cls(gathered.name, chosen.files[0] if len(parts) == 1 else None)
         source._parts = parts if len(parts) > 1 else None
         source._schema = gathered.schema
         if chosen.only is not None:
@@ -103,6 +104,24 @@ class Source:
             return cls(name, top=value)
         # Dialogues and turns numbered by Python integers are the numbers that JSON writes as text.
         return cls(name, top={str(key) if isinstance(key, int) else key: inner for key, inner in value.items()})
+
+    @cached_property
+    def data(self) -> bytes:
+        """The whole file."""
+        return self._file.data.removeprefix(_BOM)
+
+    @property
+    def head(self) -> bytes:
+        """How the file begins."""
+        return self._file.head.removeprefix(_BOM)
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines of the file, one after the other, so that it need not fit into memory."""
+        with self._file.open() as file:
+            first = next(iter(file), b"").removeprefix(_BOM)
+            yield first.removesuffix(b"\n")
+            for line in file:
+                yield line.removesuffix(b"\n")
 
     def includes(self, dialogue: str) -> bool:
         """Whether a dialogue belongs to the split that was asked for."""
@@ -143,11 +162,11 @@ class Source:
         first = self.parts[0]
         if first._top is not None:
             return "list" if isinstance(first._top, list) else "object"
-        head = first.data[:4096].lstrip()[:1]
-        if head != b"{":
-            return "list" if head == b"[" else "text"
+        head = first.head.lstrip()
+        if head[:1] != b"{":
+            return "list" if head[:1] == b"[" else "text"
         # Lines have an object of its own in the first, and others after it, or, alone, a turn.
-        line, _, rest = first.data.lstrip().partition(b"\n")
+        line, _, rest = (head if b"\n" in head else first.data.lstrip()).partition(b"\n")
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             if "dialogue_id" in msgspec.json.decode(line) or rest.strip():
                 return "lines"
@@ -196,7 +215,7 @@ class Source:
         Raises ReadError where there is none.
         """
         if self.kind == "lines":
-            for number, line in enumerate(self.data.split(b"\n"), start=1):
+            for number, line in enumerate(self.lines(), start=1):
                 if line.strip():
                     yield f"line {number}", decode(line, f"{self.name}, line {number}")
             return
@@ -209,9 +228,24 @@ class Source:
 
     def _are_all(self, top: dict[str, Any]) -> bool:
         """Whether the bytes hold no more than these members, so that none was named twice and lost."""
+        place = 1
+        for name, raw in top.items():
+            place = self._after_space(place)
+            head = b'"%b":' % name.encode("utf-8", "surrogatepass")
+            if not self.data.startswith(head, place):
+                break
+            place = self._after_space(place + len(head)) + memoryview(raw).nbytes + 1
+        else:
+            # As programs write them, each is where it should be.
+            if self.data[place - 1 :].strip() == b"}":
+                return True
         members = (f'"{name}":,'.encode("utf-8", "surrogatepass") + bytes(raw) for name, raw in top.items())
         size = sum(len(member.translate(None, _SPACES)) for member in members)
         return size + 1 == len(self.data.translate(None, _SPACES))  # two braces, and one comma less
+
+    def _after_space(self, place: int) -> int:
+        """The place itself, or the next where a blank or a line break stands there."""
+        return place + (self.data[place : place + 1] in (b" ", b"\n"))
 
     @property
     def first_record(self) -> Any:

@@ -14,7 +14,7 @@ from dsteval.align.coverage import Coverage, Policy
 from dsteval.dialogue import Item, Value, canonical_id
 from dsteval.errors import first_few
 from dsteval.outcomes.table import Array, Outcomes
-from dsteval.outcomes.turns import Comparer
+from dsteval.outcomes.turns import SeenSlot
 from dsteval.prepare.states import value_text
 from dsteval.protocols.model import Protocol
 from dsteval.values.matchers import PreparedValue, texts
@@ -25,14 +25,6 @@ _ALMOST_ALL = 0.8
 _MOST = 0.5
 _ENOUGH = 4
 _SAME_FILE = 100  # units, all of them exact
-
-
-class SeenSlot(NamedTuple):
-    """Where a slot stands first, if that is known, and which sides have it."""
-
-    first: tuple[str, int] | None
-    in_ref: bool
-    in_pred: bool
 
 
 class Mismatch(NamedTuple):
@@ -66,16 +58,15 @@ class NoteCounts:
     def of(
         cls,
         outcomes: Outcomes,
-        comparer: Comparer,
-        passed_over: Mapping[str, tuple[str, ...]],
-        dropped: Mapping[Item, int],
+        slots: Mapping[str, SeenSlot],
     ) -> NoteCounts:
-        """The counts of one table, of the comparer that filled it, and of what was ``dropped`` before."""
+        """The counts of one table, and the slots that it compares."""
         before = np.roll(outcomes.pred, 1)
         # Pairs of the turn before that did not stay; in a file of updates nearly none ever does.
         lost = before - (outcomes.pred - outcomes.new_pred)
         followed = ~outcomes.first & (before > 0) & (outcomes.unit == "turn")
-        unset = [number for number, value in enumerate(outcomes.values) if value in ("", "not mentioned")]
+        wrong_refs = np.unique(outcomes.wrong_ref).tolist()
+        unset = [one for one in wrong_refs if one >= 0 and outcomes.values[one] in ("", "not mentioned")]
         every = np.ones(len(outcomes), dtype=np.int64)
         columns = {
             "units": every,
@@ -91,15 +82,18 @@ class NoteCounts:
             "hollow": (outcomes.ref > 0) & (outcomes.pred == 0),
         }
         numbers = Counter({name: int(column.sum(dtype=np.int64)) for name, column in columns.items()})
-        numbers["dropped"] = sum(dropped.values())
-        dropped_first = next(iter(dropped), ("", ""))
-        examples = {"dropped": f"{dropped_first[0]} {_written(dropped_first[1])!r}"}
+        examples: dict[str, str] = {}
         for kind, count, example in _odd(outcomes):
             numbers[kind] += count
             examples.setdefault(kind, example)
-        (ref, pred), first = comparer.seen.values(), comparer.first_seen
-        slots = {slot: SeenSlot(first.get(slot), slot in ref, slot in pred) for slot in outcomes.slots}
-        return cls(numbers, slots, tuple(_mismatches(outcomes)), passed_over, examples)
+        return cls(numbers, slots, tuple(_mismatches(outcomes)), {}, examples)
+
+    @classmethod
+    def left_out(cls, passed_over: Mapping[str, tuple[str, ...]], dropped: Mapping[Item, int]) -> NoteCounts:
+        """The counts of what is in no table: passed over, or ``dropped`` when states were prepared."""
+        slot, value = next(iter(dropped), ("", ""))
+        numbers = Counter({"dropped": sum(dropped.values())})
+        return cls(numbers, {}, (), passed_over, {"dropped": f"{slot} {_written(value)!r}"})
 
     def __add__(self, other: NoteCounts) -> NoteCounts:
         slots = dict(self.slots)
@@ -127,14 +121,20 @@ def _odd(outcomes: Outcomes) -> Iterator[tuple[str, int, str]]:
     def slot_of(hit: Array) -> str:
         return outcomes.slots[int(outcomes.wrong_rows[np.flatnonzero(hit)[0], 1])]
 
-    for number, value in enumerate(outcomes.values):
-        kinds = filter(None, map(oddity, texts(value)))
-        if (kind := next(kinds, None)) and (hit := outcomes.wrong_pred == number).any():
-            yield kind, int(hit.sum()), f"{slot_of(hit)} {value_text(value)!r}"
-    plain: Array = np.array([all(map(str.isascii, texts(value))) for value in outcomes.values] + [True] * 2)
-    # ABSENT and UNKNOWN are -1 and -2: they pick the two entries at the end.
+    wrong = [np.unique(column).tolist() for column in (outcomes.wrong_ref, outcomes.wrong_pred)]
+    value_of = {number: outcomes.values[number] for number in {*wrong[0], *wrong[1]} if number >= 0}
+    for number in wrong[1]:
+        kinds = filter(None, map(oddity, texts(value_of.get(number, ()))))
+        if kind := next(kinds, None):
+            hit = outcomes.wrong_pred == number
+            yield kind, int(hit.sum()), f"{slot_of(hit)} {value_text(value_of[number])!r}"
+    foreign = [number for number, value in value_of.items() if not all(map(str.isascii, texts(value)))]
+    if not foreign:
+        return
     both = (outcomes.wrong_ref >= 0) & (outcomes.wrong_pred >= 0)
-    rows = outcomes.wrong_rows[both & ~(plain[outcomes.wrong_ref] & plain[outcomes.wrong_pred])]
+    rows = outcomes.wrong_rows[
+        both & (np.isin(outcomes.wrong_ref, foreign) | np.isin(outcomes.wrong_pred, foreign))
+    ]
     for (slot, ref, pred), count in Counter(map(tuple, rows[:, 1:].tolist())).items():
         if _look(outcomes.values[ref]) & _look(outcomes.values[pred]):
             values = " and ".join(ascii(value_text(outcomes.values[one])) for one in (ref, pred))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 
 from dsteval.align.coverage import Coverage
 from dsteval.align.fingerprint import Fingerprint
 from dsteval.errors import MetricError, foreign, require
-from dsteval.metrics import Counts, Metric
-from dsteval.outcomes.table import Outcomes
+from dsteval.metrics import Counts, Metric, total
+from dsteval.outcomes.table import Array, Outcomes
+from dsteval.outcomes.turns import SeenSlot
 from dsteval.registry import is_ours
 from dsteval.results.notes import NoteCounts
 
@@ -22,9 +24,9 @@ class Partition:
     """The counts of some dialogues of one system, under one protocol; ``a + b`` are those of both.
 
     Per dialogue, in one order: ``dialogues`` (ids), ``turns_per_dialogue``, and ``counts`` by ``count_text``, each
-    [dialogues, columns]. ``unavailable`` says by a metric's text why it cannot be had from these files.
-    ``reference_hash`` is the hash of the labels, ``slots`` are those seen on either side. ``note_counts`` is what
-    notes are made of, None for a result that was saved.
+    [dialogues, columns], in the narrowest integers that hold them. ``unavailable`` says by a metric's text why it
+    cannot be had from these files. ``reference_hash`` is the hash of the labels, ``slots`` are those seen on
+    either side. ``note_counts`` is what notes are made of, None for a result that was saved.
     """
 
     dialogues: tuple[str, ...]
@@ -58,7 +60,7 @@ class Partition:
         return cls(
             tuple(name for part in parts for name in part.dialogues),
             tuple(turns for part in parts for turns in part.turns_per_dialogue),
-            {key: _stacked([part.counts[key] for part in parts]) for key in parts[0].counts if key in shared},
+            {key: stacked([part.counts[key] for part in parts]) for key in parts[0].counts if key in shared},
             {text: reason for part in parts for text, reason in part.unavailable.items()},
             Coverage.sum(covered, one_reference=False) if len(covered) > 1 else covered[0],
             Fingerprint.sum(hashes) if len(hashes) > 1 else hashes[0],
@@ -66,10 +68,24 @@ class Partition:
             tuple(dict.fromkeys(slot for part in parts for slot in part.slots)),
         )
 
+    @cached_property
+    def _wide(self) -> dict[int, Counts]:
+        """The counts in numbers that can be subtracted and added, by the id of the counts as they are kept."""
+        return {}
+
     def counts_of(self, metrics: Mapping[str, Metric]) -> dict[str, Counts]:
         """What each metric counted, by its text; undefined ones are not there."""
+        found = {}
+        for text, metric in metrics.items():
+            if (kept := self.counts.get(metric.count_text)) is not None:
+                wide = kept.astype(np.float64 if kept.dtype.kind == "f" else np.int64, copy=False)
+                found[text] = self._wide.setdefault(id(kept), wide)
+        return found
+
+    def sums_of(self, metrics: Mapping[str, Metric]) -> dict[str, Counts]:
+        """The sums of what each metric counted, by its text; undefined ones are not there."""
         keys = {text: metric.count_text for text, metric in metrics.items()}
-        return {text: self.counts[key] for text, key in keys.items() if key in self.counts}
+        return {text: total(self.counts[key]) for text, key in keys.items() if key in self.counts}
 
     def rows(self, chosen: Sequence[int], coverage: Coverage) -> Partition:
         """Some of the dialogues, by their positions; arrays that were shared still are."""
@@ -84,10 +100,76 @@ class Partition:
         )
 
 
-def _stacked(counts: Sequence[Counts]) -> Counts:
+def stacked(counts: Sequence[Counts]) -> Counts:
     """Rows of all parts, narrow ones filled with zeros at the right."""
-    width = max(part.shape[1] for part in counts)
-    return np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in counts])
+    rows, width = sum(map(len, counts)), max(part.shape[1] for part in counts)
+    stacked = np.zeros((rows, width), dtype=np.result_type(*counts))
+    start = 0
+    for part in counts:
+        stacked[start : start + len(part), : part.shape[1]] = part
+        start += len(part)
+    return stacked
+
+
+def narrowed(counts: Counts) -> Counts:
+    """The same numbers in as few bytes as hold them all."""
+    if counts.dtype.kind == "f":
+        return counts
+    low, high = counts.min(initial=0), counts.max(initial=0)
+    return counts.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
+
+
+class Tally:
+    """Counts blocks of outcomes, one after the other; ``partition`` is what they add up to."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = list(metrics)
+        self._dialogues: list[str] = []
+        self._turns: list[Array] = []
+        self._lengths: list[Array] = []
+        self._counts: list[dict[str, Counts]] = []
+        self._unavailable: dict[str, str] = {}
+        self._notes = NoteCounts(Counter(), {}, (), {}, {})
+
+    def add(self, outcomes: Outcomes, slots: Mapping[str, SeenSlot]) -> None:
+        """Count one block, which has these slots."""
+        counts, unavailable = count(self._metrics, outcomes)
+        self._counts.append({key: narrowed(one) for key, one in counts.items()})
+        self._unavailable |= unavailable
+        self._dialogues += outcomes.dialogues
+        turns = np.diff(outcomes.offsets).astype(np.int32)
+        self._turns.append(turns)
+        self._lengths.append(turns if outcomes.lengths is None else outcomes.lengths)
+        self._notes += NoteCounts.of(outcomes, slots)
+
+    @property
+    def slots(self) -> list[str]:
+        """The slots that were compared, in the order in which they stand first."""
+        return list(self._notes.slots)
+
+    @property
+    def n_dialogues(self) -> int:
+        """How many dialogues were counted so far."""
+        return len(self._dialogues)
+
+    @property
+    def lengths(self) -> Array:
+        """The user turns of each dialogue."""
+        return np.concatenate(self._lengths)
+
+    def partition(self, coverage: Coverage, reference_hash: Fingerprint, left_out: NoteCounts) -> Partition:
+        """What all blocks add up to, of dialogues that were found so."""
+        shared = set(self._counts[0]).intersection(*self._counts)
+        return Partition(
+            tuple(self._dialogues),
+            tuple(np.concatenate(self._turns).tolist()),
+            {key: stacked([one[key] for one in self._counts]) for key in self._counts[0] if key in shared},
+            self._unavailable,
+            coverage,
+            reference_hash,
+            self._notes + left_out,
+            tuple(self.slots),
+        )
 
 
 def count(metrics: Iterable[Metric], outcomes: Outcomes) -> tuple[dict[str, Counts], dict[str, str]]:

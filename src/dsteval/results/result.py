@@ -13,7 +13,7 @@ import numpy as np
 from dsteval.align.coverage import Coverage
 from dsteval.align.fingerprint import Fingerprint
 from dsteval.errors import MetricError, foreign, require, unknown
-from dsteval.metrics import Counts, Metric, parse, total
+from dsteval.metrics import Counts, Metric, parse
 from dsteval.outcomes.error_records import ErrorRecord
 from dsteval.outcomes.table import Outcomes
 from dsteval.prepare.states import Change
@@ -234,16 +234,19 @@ def scored(
     partition: Partition, metrics: Mapping[str, Metric], signature: Sequence[str], intervals: Intervals
 ) -> Iterator[Score]:
     """The score of each metric from what was counted: summed, divided, with its interval."""
-    counts = partition.counts_of(metrics)
-    for text in counts:
+    sums = partition.sums_of(metrics)
+    for text in sums:
         if not is_ours(metrics[text]):
-            _check_foreign(metrics[text], total(counts[text]))
-    found_intervals = intervals.of(((metrics[text], counts[text]) for text in counts), partition.dialogues)
-    interval_of = dict(zip(counts, found_intervals, strict=True))
+            _check_foreign(metrics[text], sums[text])
+    interval_of: dict[str, Interval | None] = dict.fromkeys(sums)
+    if intervals.level is not None:
+        counts = partition.counts_of(metrics)
+        found = intervals.of(((metrics[text], counts[text]) for text in sums), partition.dialogues)
+        interval_of = dict(zip(sums, found, strict=True))
     for text, metric in metrics.items():
         signed = "|".join([str(metric), *signature])
-        if text in counts:
-            yield _score(metric, text, total(counts[text]), signed, interval_of[text])
+        if text in sums:
+            yield _score(metric, text, sums[text], signed, interval_of[text])
         else:
             yield Score(text, None, None, None, signed, why=partition.unavailable[str(metric)])
 

@@ -50,14 +50,16 @@ class Matcher:
     """``exact``: equality of the prepared values, any of several accepted ones.
 
     ``needs`` names the file that the rule cannot do without; ``reflexive`` tells whether every value is right
-    against itself, so that equal states need no look; ``graded`` whether scores between 0 and 1 occur;
-    ``swaps_new`` whether a value that is new in the prediction is looked for in the reference with the sides
-    swapped; ``categorical`` are the slots that a schema calls so, for rules that ask. The rule of a published
-    scorer is in a module of the tool's name, loaded only where it is asked.
+    against itself, so that equal states need no look; ``literal`` whether single texts match only where they are
+    equal; ``graded`` whether scores between 0 and 1 occur; ``swaps_new`` whether a value that is new in the
+    prediction is looked for in the reference with the sides swapped; ``categorical`` are the slots that a schema
+    calls so, for rules that ask. The rule of a published scorer is in a module of the tool's name, loaded only
+    where it is asked.
     """
 
     needs = ""
     reflexive = True
+    literal = True
     graded = False
     swaps_new = False
 
@@ -100,6 +102,8 @@ class OverlapMatcher(Matcher):
 class MwzevalMatcher(Matcher):
     """mwzeval: fuzzywuzzy's partial_ratio above 95, a text that contains the other included."""
 
+    literal = False
+
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 above 95."""
         from dsteval.values.tools.mwzeval import matches
@@ -111,6 +115,7 @@ class TrippyMatcher(Matcher):
     """TripPy: equal, or one of the variants that the label map lists for the reference."""
 
     needs = "variants"
+    literal = False
 
     @cached_property
     def _tokenised(self) -> dict[str, list[str]]:
@@ -129,6 +134,7 @@ class HidstMatcher(Matcher):
     """Hi-DST: containment either way, cleaned texts, times within a quarter of an hour, listed variants."""
 
     needs = "variants"
+    literal = False
     swaps_new = True
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
@@ -152,6 +158,7 @@ class Dstc10Matcher(Matcher):
     """DSTC10: a slot holds a list; it is right where the F1 of the two lists is 1."""
 
     reflexive = False
+    literal = False
     graded = True
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
@@ -166,6 +173,8 @@ class SgdExactMatcher(Matcher):
 
     A categorical slot takes the first of the reference's only.
     """
+
+    literal = False
 
     def rule(self, slot: str, ref: PreparedValue, pred: PreparedValue) -> float:
         """1 where it is right, or, under the fuzzy rule, how near it is."""
