@@ -19,6 +19,7 @@ _HOMES = {
     "DstevalError": "dsteval.errors",
     "Result": "dsteval.results.result",
     "Score": "dsteval.results.result",
+    "Scorer": "dsteval.pipeline.scorer",
     "Turn": "dsteval.dialogue",
     "compare": "dsteval.analysis.comparison",
     "evaluate": "dsteval.pipeline.evaluation",

@@ -34,6 +34,7 @@ from dsteval.metrics.update_accuracy import UpdateAccuracy as UpdateAccuracy
 from dsteval.pipeline.dialogue_files import read as read
 from dsteval.pipeline.dialogue_files import write as write
 from dsteval.pipeline.evaluation import evaluate as evaluate
+from dsteval.pipeline.scorer import Scorer as Scorer
 from dsteval.results.result import Result as Result
 from dsteval.results.result import Score as Score
 from dsteval.results.saved import load as load

@@ -16,7 +16,7 @@ class _Hashes(dict[Item, int]):
     """Items as written -> 64 bits each."""
 
     def __missing__(self, item: Item) -> int:
-        number = self[item] = _hash64(repr(item))
+        number = self[item] = hash64(repr(item))
         return number
 
 
@@ -50,7 +50,7 @@ class Fingerprint:
         numbered = "" if numbers == list(range(len(numbers))) else f" {numbers}"
         alone = " alone" if dialogue.alone else ""
         key = f"{canonical_id(dialogue.id)} {chain}{numbered}{alone}"
-        self.total = (self.total + _hash64(key)) & self._ROUND
+        self.total = (self.total + hash64(key)) & self._ROUND
         self.dialogues += 1
 
     def add_encoded(self, block: Encoded) -> None:
@@ -67,7 +67,7 @@ class Fingerprint:
         weighed = states[np.frombuffer(block.states["ref"], dtype=np.int32)] * powers[left]
         chains = np.add.reduceat(weighed, turn_ends[:-1])
         for name, chain in zip(block.ids, chains.tolist(), strict=True):
-            self.total = (self.total + _hash64(f"{canonical_id(name)} {chain}")) & self._ROUND
+            self.total = (self.total + hash64(f"{canonical_id(name)} {chain}")) & self._ROUND
         self.dialogues += len(block.ids)
 
     @classmethod
@@ -85,8 +85,9 @@ class Fingerprint:
 
     def __str__(self) -> str:
         """Six hexadecimal digits, or ``-`` where there is no reference."""
-        return f"{_hash64(f'{self.dialogues} {self.total}'):016x}"[:6] if self.dialogues else "-"
+        return f"{hash64(f'{self.dialogues} {self.total}'):016x}"[:6] if self.dialogues else "-"
 
 
-def _hash64(text: str) -> int:
+def hash64(text: str) -> int:
+    """A number of 64 bits for a text, the same everywhere."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())

@@ -1,9 +1,9 @@
-"""Dialogue ids that never meet: shown side by side, with what would make them match."""
+"""Dialogue ids without a partner; if none meet, they are shown side by side, with what would make them match."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import AlignmentError
+from dsteval.errors import AlignmentError, first_few
 
 _CUTS: dict[str, Callable[[str], str]] = {
     "without folders before the name": lambda key: key.rpartition("/")[2],
@@ -41,3 +41,27 @@ def _advice(refs: list[str], preds: list[str]) -> str:
             if len(common) >= enough and not by_chance:
                 return f"They would match if {whose} were taken {told}."
     return "Check that both are of the same data set and split."
+
+
+def check_partners(source: str, missing: Sequence[str], n_ref: int, extra: Sequence[str], n_pred: int) -> None:
+    """Raise AlignmentError where reference dialogues are missing, or there are others, of so many on each side."""
+    lacking, remedies = [], []
+    for names, total, lacks, remedy in (
+        (
+            missing,
+            n_ref,
+            "reference dialogues without prediction",
+            "score the missing ones as empty with --missing empty, or leave them out with skip",
+        ),
+        (extra, n_pred, "predicted dialogues without reference", "ignore the others with --extra ignore"),
+    ):
+        if names:
+            lacking.append(f"{len(names)} of {total} {lacks} ({first_few(names)})")
+            remedies.append(remedy)
+    if lacking:
+        raise AlignmentError(
+            where=source,
+            expected="the same dialogues on both sides",
+            found=" and ".join(lacking),
+            remedy=f"Check that both are of one split, or {'; '.join(remedies)}.",
+        )

@@ -1,5 +1,8 @@
 """Pairs predictions with their reference by dialogue and turn, and keeps account of what has no partner."""
 
+from __future__ import annotations
+
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -7,13 +10,14 @@ import msgspec
 import numpy as np
 
 from dsteval.align.coverage import Coverage, Policy
-from dsteval.align.fingerprint import Fingerprint
-from dsteval.align.id_advice import no_overlap
+from dsteval.align.fingerprint import Fingerprint, hash64
+from dsteval.align.id_advice import check_partners, no_overlap
 from dsteval.align.sides import filled, has_correctness, lacks_prediction, listed, user_turns
 from dsteval.dialogue import Dialogue, Side, canonical_id, written_states
 from dsteval.errors import AlignmentError, first_few
 from dsteval.protocols.model import Scope
 from dsteval.readers import Encoded
+from dsteval.readers.encoded import NotInBlocksError
 
 
 class Aligner:
@@ -43,6 +47,8 @@ class Aligner:
         self._ref_states = ref_states
         self._ids: dict[Side, list[str]] = {"ref": [], "pred": []}
         self._seen: set[str] = set()
+        self._in_blocks = 0
+        self._hashes = array("Q")  # of dialogues in blocks, of which there may be many millions
         self._alone = False
         # What is wrong, told at the end: turn numbers with gaps (and what they should be), turns out of order,
         # other numbers of turns, dialogues without a side, dialogues without turns.
@@ -82,9 +88,8 @@ class Aligner:
         turns = np.frombuffer(block.turns, dtype=np.int32)
         if self._leave_out or not np.array_equal(turns, np.arange(len(block)) - starts):
             return False
-        for name in block.ids:
-            self._key(name, self._seen, "predictions")
-        self._ids["pred"] += block.ids
+        self._hashes.extend(map(hash64, map(canonical_id, block.ids)))
+        self._in_blocks += len(block.ids)
         self.fingerprint.add_encoded(block)
         for name, number in (("dialogues", len(block.ids)), ("turns", len(block))):
             for kind in ("ref", "scored"):
@@ -97,9 +102,14 @@ class Aligner:
         return [*self._ids["ref"], *self._ids["pred"]]
 
     @property
+    def hashes(self) -> array[int]:
+        """A number for each of the predictions' dialogues, the same for the same id."""
+        return self._hashes + array("Q", map(hash64, self._seen))
+
+    @property
     def n_predicted(self) -> int:
         """How many dialogues the predictions hold."""
-        return len(self._ids["pred"])
+        return len(self._ids["pred"]) + self._in_blocks
 
     def _missing(self, key: str, reference: Dialogue) -> Iterator[Dialogue]:
         """A reference dialogue without prediction, with empty states if the policy says so."""
@@ -235,7 +245,9 @@ class Aligner:
 
     def _check(self) -> None:
         """Raise what stands between the two sides, all dialogues of a kind in one message."""
-        read, coverage = len(self._ids["pred"]), self.coverage
+        if self._hashes and not all_differ(self.hashes):
+            raise NotInBlocksError  # lines of one dialogue may stand apart
+        read, coverage = self.n_predicted, self.coverage
         self._check_gaps(self._source, read)
         self._check_without("ref", self._source, "Give the reference with --ref.")
         self._check_without("pred", self._source, "Give the tracker's output as FILE, the reference with --ref.")
@@ -297,7 +309,7 @@ class Aligner:
     def _check_without(self, side: Side, source: str, remedy: str = "") -> None:
         without = self._without[side]
         if without:
-            total = len(self._ids["pred"] or self._ids["ref"])
+            total = self.n_predicted or len(self._ids["ref"])
             raise AlignmentError(
                 where=source,
                 expected=f"a {'reference' if side == 'ref' else 'predicted'} state at every turn",
@@ -317,23 +329,9 @@ class Aligner:
                 expected="as many instances as the reference has: the position is the key",
                 found=f"{len(pred)} against {len(ref)}",
             )
-        lacking, remedies = [], []
-        for names, total, lacks, remedy in (
-            (
-                missing,
-                self.coverage.ref_dialogues,
-                "reference dialogues without prediction",
-                "score the missing ones as empty with --missing empty, or leave them out with skip",
-            ),
-            (extra, len(pred), "predicted dialogues without reference", "ignore the others with --extra ignore"),
-        ):
-            if names:
-                lacking.append(f"{len(names)} of {total} {lacks} ({first_few(names)})")
-                remedies.append(remedy)
-        if lacking:
-            raise AlignmentError(
-                where=self._source,
-                expected="the same dialogues on both sides",
-                found=" and ".join(lacking),
-                remedy=f"Check that both are of one split, or {'; '.join(remedies)}.",
-            )
+        check_partners(self._source, missing, self.coverage.ref_dialogues, extra, len(pred))
+
+
+def all_differ(hashes: array[int]) -> bool:
+    """Whether no number is there twice."""
+    return len(np.unique(np.frombuffer(hashes, dtype=np.uint64))) == len(hashes)

@@ -84,6 +84,9 @@ tables_options = together(
 )
 slots_option = option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema.")
 by_option = choice("--by", of=BY, multiple=True, help="Scores of parts as well; may be repeated.")
+workers_option = option(
+    "--workers", default="1", show_default=True, metavar="N|auto", help="Score with N processes."
+)
 _OUT = "Write to a file; the suffix decides: .txt .json .csv .md .tex."
 form_option = together(as_option("Form of the output."), option("-o", "--out", metavar="PATH", help=_OUT, **_KEPT))
 

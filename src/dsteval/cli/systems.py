@@ -1,6 +1,6 @@
 """The systems that a command is given: files of predictions, scored, and results that were saved."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from dsteval.errors import OptionError, require
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import check_names, system_name
 from dsteval.pipeline.run import Run
+from dsteval.pipeline.workers import can_run, number_of_workers, run_all
 from dsteval.readers import Source
 from dsteval.results.result import Result
 from dsteval.results.saved import is_saved, load, merge, recounted
@@ -20,12 +21,21 @@ from dsteval.results.saved import is_saved, load, merge, recounted
 _PATIENCE = 32 << 20  # bytes; files below take no time worth a progress bar
 
 
-def systems(files: Sequence[str], ref: str | None, arguments: dict[str, Any]) -> list[Result]:
+def systems(
+    files: Sequence[str],
+    ref: str | None,
+    arguments: dict[str, Any],
+    *,
+    outcomes: bool = True,
+    workers: int | str = 1,
+) -> list[Result]:
     """The result of every FILE: predictions are scored with some arguments, saved results counted anew."""
     metrics, protocol, run = arguments["metrics"], arguments["protocol"], _run(arguments)
     run.resolved(metrics)  # a wrong name is told before anything is read
     reference = opened(ref, arguments["ref_format"])
-    results: list[Result] = []
+    number = number_of_workers(workers)
+    results: list[Result | None] = []
+    waiting: dict[int, Callable[..., Result]] = {}
     for name, path in named(files):
         source = open_shown(path)
         if is_saved(source):
@@ -37,12 +47,30 @@ def systems(files: Sequence[str], ref: str | None, arguments: dict[str, Any]) ->
             results += [replace(loaded[0], name=name)] if len(loaded) == 1 and name else loaded
             continue
         say(source, arguments["format"])
-        size = sum(len(part.data) for part in source.parts)
-        columns = ("SpinnerColumn", "{task.completed:.0f} dialogues", "TimeElapsedColumn")
-        with progress(*columns, worth_it=size >= _PATIENCE, description=source.name, total=None) as update:
-            tick = update and partial(update, advance=1)
-            results.append(evaluate(reference, source, name=name, progress=tick, **arguments))
-    return results
+        waiting[len(results)] = partial(
+            _scored, reference, source, {**arguments, "name": name, "outcomes": outcomes}
+        )
+        results.append(None)
+    for place, result in zip(waiting, _together(list(waiting.values()), number), strict=True):
+        results[place] = result
+    return [result for result in results if result is not None]
+
+
+def _together(tasks: Sequence[Callable[..., Result]], number: int) -> Iterator[Result]:
+    """The result of each file: files are scored at the same time, or parts of one file are."""
+    found: Sequence[Result | None] = [None] * len(tasks)
+    if number > 1 and len(tasks) > 1 and can_run:
+        found = list(run_all([partial(task, workers=1) for task in tasks], number))
+    for task, result in zip(tasks, found, strict=True):
+        yield task(workers=number) if result is None else result
+
+
+def _scored(reference: Source | None, source: Source, arguments: dict[str, Any], *, workers: int) -> Result:
+    columns = ("SpinnerColumn", "{task.completed:.0f} dialogues", "TimeElapsedColumn")
+    size = sum(part.size for part in source.parts)
+    with progress(*columns, worth_it=size >= _PATIENCE, description=source.name, total=None) as update:
+        tick = update and (lambda number: update(advance=number))
+        return evaluate(reference, source, progress=tick, workers=workers, **arguments)
 
 
 def _run(arguments: dict[str, Any]) -> Run:

@@ -98,6 +98,25 @@ class DialogueContext:
         return found
 
     @cached_property
+    def having(self) -> dict[str, list[tuple[str, PreparedValue, int]]]:
+        """Each text -> the slots and values of the reference with it, and the turn that has each first."""
+        found: dict[str, list[tuple[str, PreparedValue, int]]] = {}
+        for (slot, value), at in self.first_turns.items():
+            for text in _texts(value):
+                found.setdefault(text, []).append((slot, value, at))
+        return found
+
+    @cached_property
+    def with_word(self) -> list[dict[str, list[tuple[int, str]]]]:
+        """Of the user's utterances, and of the system's: each word -> those that have it."""
+        sides: list[dict[str, list[tuple[int, str]]]] = [{}, {}]
+        for found, utterances in zip(sides, self.utterances, strict=True):
+            for at, text in utterances:
+                for word in set(_words(text).split()):
+                    found.setdefault(word, []).append((at, text))
+        return sides
+
+    @cached_property
     def utterances(self) -> list[list[tuple[int, str]]]:
         """What the user, and the system, said: positions and texts."""
         return [[(at, text) for at, text in enumerate(side) if text] for side in (self.user, self.system)]
@@ -111,7 +130,8 @@ class DialogueContext:
         """Whether the user (0) or the system (1) said a text, at a position or before."""
         key = side, text
         if key not in self.first_said:
-            places = (place for place, utterance in self.utterances[side] if _holds(utterance, text))
+            having = [self.with_word[side].get(word, []) for word in _words(text).split()]
+            places = (place for place, utterance in min(having, key=len, default=()) if _holds(utterance, text))
             self.first_said[key] = next(places, None)
         first = self.first_said[key]
         return first is not None and first <= at
@@ -193,7 +213,7 @@ def _elsewhere(slot: str, pred: PreparedValue, context: DialogueContext, at: int
     """Whether the reference had the value in another slot."""
     others = {
         domain_of(other) == domain_of(slot)
-        for (other, value), first in context.first_turns.items()
+        for other, value, first in context.having.get(next(iter(_texts(pred)), ""), ())
         if first <= at and other != slot and matches(value, pred)
     }
     return None if not others else "another slot" if True in others else "another domain"

@@ -1,12 +1,16 @@
 """One pass over predictions and their reference: aligned, prepared and compared, dialogue by dialogue."""
 
+from __future__ import annotations
+
+from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
-import numpy as np
-
-from dsteval.align.pairing import Aligner
-from dsteval.dialogue import Dialogue, canonical_id
+from dsteval.align.coverage import Coverage
+from dsteval.align.fingerprint import Fingerprint
+from dsteval.align.pairing import Aligner, all_differ
+from dsteval.dialogue import Dialogue, Item, canonical_id
 from dsteval.errors import AlignmentError, OptionError, ProtocolError, first_few, unknown
 from dsteval.metrics import Metric
 from dsteval.outcomes.blocks import Block
@@ -18,18 +22,36 @@ from dsteval.outcomes.table import Outcomes
 from dsteval.outcomes.turns import Comparer, SeenSlot
 from dsteval.pipeline.inputs import encoded_predictions, label_of, read_predictions, read_references
 from dsteval.pipeline.run import Run
-from dsteval.pipeline.slice_counts import Slice, SliceCounts
+from dsteval.pipeline.slice_counts import SliceCounts
+from dsteval.pipeline.slice_scores import SliceScorer
 from dsteval.prepare.states import SIDES, Preparer
 from dsteval.prepare.vocabulary import Prepared
 from dsteval.readers import Encoded, Source
+from dsteval.readers.encoded import NotInBlocksError
 from dsteval.results.notes import NoteCounts, notes
 from dsteval.results.partition import Partition, Tally
-from dsteval.results.result import Score, SliceScores, scored, signed
+from dsteval.results.result import Score, SliceScores, scored
 from dsteval.stats.intervals import Intervals
 from dsteval.values.matchers import MATCHERS
 from dsteval.values.slots import MULTIWOZ
 
 Side = Source | Iterable[Dialogue]
+
+
+class ScannedPart(NamedTuple):
+    """What a scan found in a part of the data.
+
+    ``hashes`` are those of its dialogues, ``dropped`` are items that were left out though they may be values.
+    ``said`` tells whether predictions were updates, and whether they came from the reference's states.
+    """
+
+    tally: Tally
+    slices: Sequence[SliceCounts]
+    coverage: Coverage
+    fingerprint: Fingerprint
+    hashes: array[int]
+    dropped: Mapping[Item, int]
+    said: tuple[bool, bool]
 
 
 class Scan:
@@ -59,7 +81,7 @@ class Scan:
         self._ref, self._pred = ref, pred
         self.updated = self.forced = False
         self._by_block = False
-        self._progress: Callable[[int], None] | None = None
+        self._progress: Callable[[int], None] = lambda number: None
         services = run.schema or next(
             (side.services for side in (*schema_from, ref, pred) if isinstance(side, Source) and side.services),
             run.schema,
@@ -176,36 +198,41 @@ class Scan:
                 near = slots if what == "slot" else map(canonical_id, self.aligner.ids)
                 raise OptionError(unknown(f"{what} in {setting}", absent[0], sorted(near)))
 
-    def compared(self) -> Iterator[tuple[Dialogue, Prepared]]:
-        """The same, each handed over to be compared by its states or its right/wrong marks before it comes."""
+    def compared(
+        self, progress: Callable[[int], None] | None = None, *, by_block: bool = False
+    ) -> Iterator[tuple[Dialogue, Prepared]]:
+        """The same, each handed over to be compared by its states or its right/wrong marks before it comes.
+
+        With ``by_block`` those do not come that can be compared in blocks. ``progress`` hears how many are done.
+        Raises NotInBlocksError where a file cannot be read in blocks to its end.
+        """
+        states_only = self.framer is None and not self._extra and self.preparer.takes_items
+        self._by_block = by_block and self._ref is None and states_only
+        self._progress = progress or (lambda number: None)
         for dialogue, prepared in self.pairs():
             if dialogue.turns and dialogue.turns[0].correctness is not None:
                 self._check_correctness(dialogue, self.run.protocol.scope.bits)
             self.comparer.add(dialogue, prepared)
+            self._progress(1)
             yield dialogue, prepared
         self.comparer.close()
         if self.framer is not None:
             self.framer.check()
 
-    def finish(self, progress: Callable[[int], None] | None = None) -> None:
-        """Compare everything, in blocks where the file can be read so; ``progress`` hears how many dialogues."""
-        self._by_block = (
-            self._ref is None and self.framer is None and not self._extra and self.preparer.takes_items
-        )
-        self._progress = progress
-        for _ in self.compared():
-            if progress is not None:
-                progress(1)
-
     def _left_over(self, parts: Iterable[Encoded | Dialogue]) -> Iterator[Dialogue]:
         """The dialogues that have to be looked at one by one; blocks of others are compared on the way."""
+        left = set[str]()
         for part in parts:
             if isinstance(part, Dialogue):
                 yield part
-            elif not self._take_block(part):
-                yield from part.dialogues()
-            elif self._progress is not None:
+            elif self._take_block(part):
                 self._progress(len(part.ids))
+            else:
+                keys = list(map(canonical_id, part.ids))
+                if len(set(keys)) < len(keys) or not left.isdisjoint(keys):
+                    raise NotInBlocksError  # lines of one dialogue may stand apart
+                left.update(keys)
+                yield from part.dialogues()
 
     def _take_block(self, block: Encoded) -> bool:
         """Compare a block of dialogues, if nothing in it takes a closer look."""
@@ -238,6 +265,28 @@ class Scan:
                     expected=f"{len(slots)} marks a turn, the slots of protocol {self.run.protocol.name}",
                     found=str(len(turn.correctness or ())),
                 )
+
+    def part(self) -> ScannedPart:
+        """What was found in a part of the data, once all of it is compared."""
+        aligner, dropped = self.aligner, self.preparer.dropped("ref")
+        found = aligner.coverage, aligner.fingerprint, aligner.hashes
+        return ScannedPart(self._tally, self._slices, *found, dropped, (self.updated, self.forced))
+
+    def absorb(self, parts: Sequence[ScannedPart]) -> bool:
+        """Take in all parts of the data, in their order; False where one dialogue is in two of them."""
+        if not all_differ(array("Q", b"".join(part.hashes.tobytes() for part in parts))):
+            return False
+        for part in parts:
+            start = self._tally.n_dialogues
+            for own, other in zip(self._slices, part.slices, strict=True):
+                own.absorb(other, start)
+            self._tally.absorb(part.tally)
+            self.preparer.dropped("ref").update(part.dropped)
+            self.updated |= part.said[0]
+            self.forced |= part.said[1]
+        self.aligner.coverage = Coverage.sum([part.coverage for part in parts], one_reference=False)
+        self.aligner.fingerprint = Fingerprint.sum([part.fingerprint for part in parts])
+        return True
 
     @property
     def n_slots(self) -> int:
@@ -287,50 +336,13 @@ class Scan:
 
     def slices(self, partition: Partition) -> Iterator[SliceScores]:
         """The scores of every slice; a domain with a lambda of its own has FGA at that lambda."""
-        run = self.run
-        domains = {key for counts in self._slices if counts.by == "domain" for key in counts.keys}
-        unseen = sorted(set(run.options.get("domain_lambda") or {}) - domains)
-        if unseen:
-            raise OptionError(unknown("domain in --domain-lambda", unseen[0], sorted(domains)))
-        slot_list = run.slot_list(partition.slots, self._schema)
+        slot_list = self.run.slot_list(partition.slots, self._schema)
         signature = self.signature(partition, self.n_slots)
-        for counts in self._slices:
-            for part in self._parts(counts, partition):
-                n_slots = self._slots_of(counts.by, part.key, slot_list)
-                asked = run.at_domain_lambda(self.metrics, part.key) if counts.by == "domain" else self.metrics
-                metrics = {text: metric.with_slots(n_slots) for text, metric in asked.items()}
-                signed_as = self._slice_signature(signature, counts.by, part, n_slots)
-                scores = tuple(scored(part.partition, metrics, signed_as, run.intervals))
-                yield SliceScores(counts.by, part.key, part.convention, part.turns, scores)
-
-    def _parts(self, counts: SliceCounts, partition: Partition) -> Iterator[Slice]:
-        if counts.by == "dialogue":
-            for number, name in enumerate(partition.dialogues):
-                own = partition.rows([number], partition.coverage)
-                yield Slice(name, "all", own.turns_per_dialogue[0], own)
-        elif counts.by == "length":
-            lengths = self._tally.lengths
-            for length in np.unique(lengths).tolist():
-                own = partition.rows(np.flatnonzero(lengths == length).tolist(), partition.coverage)
-                yield Slice(str(length), "all", sum(own.turns_per_dialogue), own)
-        else:
-            yield from counts.slices(partition)
-
-    def _slots_of(self, by: str, key: str, slot_list: Sequence[str]) -> int:
-        """The |S| of a slice: that of its own slots, or of all."""
-        if self.framer is not None or by not in BY_SLOT or self.run.protocol.scope.domain_slots != "own":
-            return self.n_slots
-        return sum(BY_SLOT[by](slot) == key for slot in slot_list) or self.n_slots
+        own = self.framer is None and self.run.protocol.scope.domain_slots == "own"
+        scorer = SliceScorer(self.run, self.metrics, partition, signature, slot_list if own else (), self.n_slots)
+        return scorer.scores(self._slices, self._tally.lengths)
 
     def scores(self, partition: Partition, n_slots: int, intervals: Intervals) -> tuple[Score, ...]:
         """The score of every metric."""
         metrics = {text: metric.with_slots(n_slots) for text, metric in self.metrics.items()}
         return tuple(scored(partition, metrics, self.signature(partition, n_slots), intervals))
-
-    def _slice_signature(self, whole: Sequence[str], by: str, part: Slice, n_slots: int) -> list[str]:
-        """The pieces of the whole's signature with those that a slice has of its own."""
-        pieces = [f"slice:{by}={part.key}:{part.convention}", *signed(whole, S=n_slots)]
-        if by == "group":
-            schema = next(number for number, piece in enumerate(pieces) if piece.startswith("schema:"))
-            pieces.insert(schema + 1, self.run.train_signature)
-        return pieces

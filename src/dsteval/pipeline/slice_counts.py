@@ -63,6 +63,14 @@ class SliceCounts:
             )
             self._rows.setdefault((key, part.convention), []).append(rows)
 
+    def absorb(self, other: SliceCounts, start: int) -> None:
+        """Take in what another counted; ``start`` is the place of its first dialogue."""
+        for key, rows in other._rows.items():
+            moved = [one._replace(dialogue=one.dialogue + start) for one in rows]
+            self._rows.setdefault(key, []).extend(moved)
+        self._unavailable |= other._unavailable
+        self._like = other._like or self._like
+
     def slices(self, whole: Partition) -> Iterator[Slice]:
         """All slices, by key; ``whole`` is the partition of everything."""
         if self.by not in BY_SLOT or (self._like is not None and self._like.unit == "frame"):

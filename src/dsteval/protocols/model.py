@@ -194,7 +194,10 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         # Settings that came later count only where they are set, so that older protocols keep their hashes.
         later = filter(None, [self.prepare.steps, self.metrics.means])
         scope = {k: v for k, v in msgspec.structs.asdict(self.scope).items() if _LATER.get(k) != v}
-        settings = [self.states, self.match, scope, self.metrics.parameters, *later]
+        # What is equal to the default says nothing, whether it is the very object or came out of a pickle.
+        defaults = {field.name: field.default for field in msgspec.structs.fields(States)}
+        states = {k: v for k, v in msgspec.structs.asdict(self.states).items() if v != defaults[k]}
+        settings = [states, self.match, scope, self.metrics.parameters, *later]
         return hashlib.sha256(msgspec.json.encode(settings, order="sorted")).hexdigest()[:12]
 
     def signature(self) -> str:

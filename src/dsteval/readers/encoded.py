@@ -26,6 +26,10 @@ def stand_twice(slots: IntArray, numbers: IntArray, ends: IntArray) -> bool:
     return bool(np.count_nonzero(held) < len(numbers))
 
 
+class NotInBlocksError(Exception):
+    """A file cannot be read in blocks to its end, and is to be read anew, as a whole."""
+
+
 class _Places(dict[bytes, int]):
     """States as they are written -> their places, in the order in which they were asked for."""
 

@@ -36,12 +36,13 @@ _NO_DATA = (".md", ".rst", ".pdf", ".html", ".py", ".sh", ".yaml", ".yml", ".tom
 class File:
     """An unpacked file: its content, or the ``place`` where that is read when it is asked for.
 
-    ``path`` is where it lies in its folder or archive.
+    ``path`` is where it lies in its folder or archive. A ``part`` of a file is some of its lines.
     """
 
     def __init__(self, path: str, data: bytes = b"", place: Path | None = None) -> None:
         self.path, self.place = path, place
         self._data = data
+        self._span: tuple[int, int] | None = None
 
     @property
     def name(self) -> str:
@@ -51,25 +52,50 @@ class File:
     @property
     def data(self) -> bytes:
         """The whole content."""
+        if self._span is not None:
+            return b"".join(self.lines())
         if self.place is None:
             return self._data
         with _readable(self.place):
             return self.place.read_bytes()
 
+    @property
+    def size(self) -> int:
+        """How many bytes the content has."""
+        if self._span is not None:
+            return self._span[1] - self._span[0]
+        if self.place is None:
+            return len(self._data)
+        with _readable(self.place):
+            return self.place.stat().st_size
+
     @cached_property
     def head(self) -> bytes:
         """How the content begins."""
+        start = self._span[0] if self._span is not None else 0
         if self.place is None:
-            return self._data[:_HEAD]
+            return self._data[start : start + _HEAD]
         with _readable(self.place), self.place.open("rb") as file:
+            file.seek(start)
             return file.read(_HEAD)
 
-    def open(self) -> IO[bytes]:
-        """The content as a stream."""
-        if self.place is None:
-            return io.BytesIO(self._data)
-        with _readable(self.place):
-            return self.place.open("rb")
+    def part(self, start: int, end: int) -> "File":
+        """The lines between two places."""
+        part = File(self.path, self._data, self.place)
+        part._span = start, end
+        return part
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines of the content, one after the other, so that it need not fit into memory."""
+        start, end = self._span or (0, -1)
+        opened = io.BytesIO(self._data) if self.place is None else self.place.open("rb")
+        with _readable(self.place or Path(self.path)), opened as file:
+            file.seek(start)
+            for line in file if start != end else ():
+                yield line
+                start += len(line)
+                if start == end:
+                    return
 
 
 @dataclass

@@ -111,17 +111,25 @@ class Source:
         return self._file.data.removeprefix(_BOM)
 
     @property
+    def size(self) -> int:
+        """How many bytes the file has."""
+        return self._file.size
+
+    @property
     def head(self) -> bytes:
         """How the file begins."""
         return self._file.head.removeprefix(_BOM)
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the file, one after the other, so that it need not fit into memory."""
-        with self._file.open() as file:
-            first = next(iter(file), b"").removeprefix(_BOM)
-            yield first.removesuffix(b"\n")
-            for line in file:
-                yield line.removesuffix(b"\n")
+        lines = self._file.lines()
+        yield next(lines, b"").removeprefix(_BOM).removesuffix(b"\n")
+        for line in lines:
+            yield line.removesuffix(b"\n")
+
+    def part(self, start: int, end: int) -> Source:
+        """Some of the lines, between two places in the file."""
+        return Source(self.name, self._file.part(start, end))
 
     def includes(self, dialogue: str) -> bool:
         """Whether a dialogue belongs to the split that was asked for."""
@@ -301,7 +309,7 @@ class Source:
         """The beginning of the source, for a message."""
         if self._top is not None:
             return f"{type(self._top).__name__} {str(self._top)[:60]}"
-        text = self.parts[0].data[:80].decode("utf-8", "replace")
+        text = self.parts[0].head[:80].decode("utf-8", "replace")
         return f"a file that starts with {' '.join(text.split())[:60]!r}"
 
 

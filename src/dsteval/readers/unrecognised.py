@@ -22,7 +22,7 @@ _DEEP = 4
 def unrecognised(source: Source, readers: Collection[Reader]) -> ReadError:
     """The error for a source that no reader takes."""
     part = source.parts[0]
-    text = part.data[:4096].lstrip()
+    text = part.head[:4096].lstrip()
     if text.startswith(b"version https://git-lfs"):
         return ReadError(
             where=part.name,

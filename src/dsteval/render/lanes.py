@@ -1,6 +1,6 @@
 """Arrows from the turn where an error began to the turns that inherit it, drawn left of the lines."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import TypeAlias
 
 
@@ -24,7 +24,19 @@ def gutters(keys: Sequence[Hashable | None]) -> list[str]:
     spans = {key: range(numbers[0], numbers[-1] + 1) for key, numbers in lines.items() if len(numbers) > 1}
     lanes = _lanes(spans)
     width = max(lanes.values(), default=-1) + 1
-    return [_gutter(number, key, spans, lanes, width) for number, key in enumerate(keys)]
+    open_lanes: set[int] = set()
+    drawn = []
+    for number, key in enumerate(keys):
+        if key not in lanes:
+            drawn.append(_gutter(open_lanes, width))
+            continue
+        lane, span = lanes[key], spans[key]
+        open_lanes.add(lane)
+        sign = {span[0]: "┌", span[-1]: "└"}.get(number, "├")
+        drawn.append(_gutter(open_lanes, width, lane, sign))
+        if number == span[-1]:
+            open_lanes.remove(lane)
+    return drawn
 
 
 _Spans: TypeAlias = dict[Hashable, range]
@@ -42,15 +54,14 @@ def _lanes(spans: _Spans) -> dict[Hashable, int]:
     return lanes
 
 
-def _gutter(number: int, key: Hashable | None, spans: _Spans, lanes: dict[Hashable, int], width: int) -> str:
+def _gutter(open_lanes: Collection[int], width: int, own: int | None = None, sign: str = "") -> str:
+    """What stands left of a line; ``sign`` in the lane of its ``own`` error, if it belongs to one."""
     signs = [" "] * (width + 1 if width else 0)
-    for other, lane in lanes.items():
-        if number in spans[other]:
-            signs[lane] = "│"
-    if key in lanes:
-        own, span = lanes[key], spans[key]
-        signs[own] = {span[0]: "┌", span[-1]: "└"}.get(number, "├")
+    for lane in open_lanes:
+        signs[lane] = "│"
+    if own is not None:
+        signs[own] = sign
         for lane in range(own + 1, width):
             signs[lane] = "┼" if signs[lane] == "│" else "─"
-        signs[width] = "─" if number == span[0] else ">"
+        signs[width] = "─" if sign == "┌" else ">"
     return "".join(signs)

@@ -142,6 +142,15 @@ class Tally:
         self._lengths.append(turns if outcomes.lengths is None else outcomes.lengths)
         self._notes += NoteCounts.of(outcomes, slots)
 
+    def absorb(self, other: Tally) -> None:
+        """Take in the blocks of another, after the own."""
+        self._dialogues += other._dialogues
+        self._turns += other._turns
+        self._lengths += other._lengths
+        self._counts += map(dict, other._counts)
+        self._unavailable |= other._unavailable
+        self._notes += other._notes
+
     @property
     def slots(self) -> list[str]:
         """The slots that were compared, in the order in which they stand first."""
@@ -159,11 +168,14 @@ class Tally:
 
     def partition(self, coverage: Coverage, reference_hash: Fingerprint, left_out: NoteCounts) -> Partition:
         """What all blocks add up to, of dialogues that were found so."""
-        shared = set(self._counts[0]).intersection(*self._counts)
+        if len(self._counts) > 1:
+            # One kind after the other, each block's let go: of millions of dialogues there is no room for both.
+            shared = [key for key in self._counts[0] if all(key in one for one in self._counts)]
+            self._counts = [{key: stacked([one.pop(key) for one in self._counts]) for key in shared}]
         return Partition(
             tuple(self._dialogues),
             tuple(np.concatenate(self._turns).tolist()),
-            {key: stacked([one[key] for one in self._counts]) for key in self._counts[0] if key in shared},
+            dict(self._counts[0]),
             self._unavailable,
             coverage,
             reference_hash,

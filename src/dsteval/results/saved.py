@@ -57,7 +57,7 @@ class _Document(msgspec.Struct):
 def is_saved(source: Source) -> bool:
     """Whether a file is a result that was saved, and no predictions."""
     return (
-        source.kind == "object" and b'"systems"' in source.data[:4096] and {"schema", "systems"} <= set(source.top)
+        source.kind == "object" and b'"systems"' in source.head[:4096] and {"schema", "systems"} <= set(source.top)
     )
 
 

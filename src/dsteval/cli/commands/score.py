@@ -24,8 +24,9 @@ from dsteval.results.result import document
 @click.option("--merge", metavar="NAME", help="The FILEs are saved results, parts of one system.")
 @click.option("--changes", is_flag=True, help="List every value that the protocol rewrote.")
 @click.option("--errors", metavar="PATH", help="Write all errors as CSV: where each began, how it ended.")
+@shared.workers_option
 @shared.form_option
-def command(files: tuple[str, ...], ref: str | None, merge: str | None, **options: Any) -> None:
+def command(files: tuple[str, ...], ref: str | None, merge: str | None, workers: str, **options: Any) -> None:
     """Score the predictions in each FILE.
 
     A FILE that holds predictions only needs --ref. NAME=PATH names a system; - is standard input. Without
@@ -36,7 +37,10 @@ def command(files: tuple[str, ...], ref: str | None, merge: str | None, **option
     errors = options["errors"]
     arguments = {**shared.arguments_of(options), "errors": errors is not None}
     arguments["domain_lambda"] = _lambdas(arguments["domain_lambda"])
-    results = systems(files, ref, arguments) if merge is None else [merged(files, merge, arguments)]
+    if merge is None:
+        results = systems(files, ref, arguments, outcomes=False, workers=workers)
+    else:
+        results = [merged(files, merge, arguments)]
     tables = [scores_table(results, paper=not options["metrics"]), *slice_tables(results), *change_tables(results)]
     if errors is not None:
         write("--errors", errors, to_csv(errors_table(results)).encode("utf-8", "backslashreplace"))

@@ -24,7 +24,7 @@ class _BeliefText(SpanFormat):
     def sniff(self, source: Source) -> Sign | None:
         """Turns or rows with bspn_gen, and not FnCTOD's bspn_dict_gen; a CSV header with dial_id and a span."""
         if source.kind == "text":
-            heads = source.data[:65536].decode("utf-8", "replace").split("\n")[:2]
+            heads = source.head.decode("utf-8", "replace").split("\n")[:2]
             return Sign("a header with dial_id and a span", self.sureness) if any(map(_is_header, heads)) else None
         if {"dial_id", "bspn_gen"} <= first_object(source, "list").keys():
             return Sign("objects with 'dial_id' and 'bspn_gen'", self.sureness)

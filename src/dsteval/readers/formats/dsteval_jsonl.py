@@ -6,8 +6,11 @@ from typing import Any
 from dsteval.dialogue import Choice, Dialogue, Frame, Items, Side, Turn
 from dsteval.errors import OptionError
 from dsteval.readers.base import Grouped, Options, Reader, Sign, Sureness, are_texts, fields, first_object
+from dsteval.readers.encoded import Encoded, NotInBlocksError
 from dsteval.readers.json_pairs import JsonChunk
 from dsteval.readers.source import Source
+from dsteval.readers.state_bytes import StateBytes
+from dsteval.readers.usual_lines import usual_dialogues
 
 _SIDES: tuple[Side, ...] = ("ref", "pred")
 _FLAGS = ("gaps", "alone", "forced")
@@ -42,6 +45,32 @@ class _DstevalJsonl(Reader):
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, in the order in which they first appear."""
         return _Lines(source, side, options).checked()
+
+    def encoded(self, source: Source, options: Options) -> Iterator[Encoded | Dialogue]:
+        """Blocks of dialogues, if lines are alike, have both sides, and stand in the order of their turns.
+
+        Raises NotInBlocksError where that is not so all through a file.
+        """
+        states = StateBytes()
+        block, begun = states.block(), False
+        for dialogue in usual_dialogues(source.lines() if source.kind == "lines" else ()):
+            if dialogue is not None:
+                block.add(*dialogue)
+                if not block.is_full:
+                    continue
+            if dialogue is None or not states.complete(block):
+                if begun:
+                    raise NotInBlocksError
+                yield from self.read(source, "pred", options)
+                return
+            yield block
+            block, begun = states.block(), True
+        if len(block) and states.complete(block):
+            yield block
+        elif len(block) or not begun:
+            if begun:
+                raise NotInBlocksError
+            yield from self.read(source, "pred", options)
 
 
 class _Lines(Grouped):

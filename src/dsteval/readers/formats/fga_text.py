@@ -28,7 +28,7 @@ class _FgaText(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """A first line 'Dialogue ID : ...'."""
-        first = source.parts[0].data[:200].lstrip()
+        first = source.parts[0].head[:200].lstrip()
         return Sign("a first line 'Dialogue ID :'") if re.match(rb"Dialogue ID\s*:", first) else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:

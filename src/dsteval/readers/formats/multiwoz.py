@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from dsteval.dialogue import Dialogue, Item, Side, Turn
+from dsteval.dialogue import Dialogue, Item, Items, Side, Turn
 from dsteval.readers.base import Flattener, Options, Reader, Sign, are_texts, first_object, one_sided
 from dsteval.readers.json_pairs import decode
 from dsteval.readers.source import Source
@@ -37,7 +37,7 @@ class _MultiwozData(Reader):
             if not isinstance(log, list):
                 flattener.note(name, None, 'an object with "log"', value)
                 log = []
-            turns = flattener.counted(_turns(name, log, side, flattener))
+            turns = flattener.counted(_turns(name, log, side, flattener, doubled))
             last = log[max(2 * len(turns) - 1, 0) :]
             texts = [entry.get("text") if isinstance(entry, dict) else None for entry in last]
             after = tuple(texts) if are_texts(texts) else ()
@@ -45,36 +45,50 @@ class _MultiwozData(Reader):
         flattener.problems.check(flattener.total)
 
 
-def _turns(name: str, log: list[Any], side: Side, flattener: Flattener) -> Iterator[Turn]:
+def _turns(name: str, log: list[Any], side: Side, flattener: Flattener, doubled: bool) -> Iterator[Turn]:
     before: str | None = ""
+    known: dict[str, tuple[Any, Items]] = {}  # most domains stay as they were at the turn before
     for number in range(len(log) // 2):
         user, system = (flattener.fields(entry, name, number) for entry in log[2 * number : 2 * number + 2])
         metadata = system.get("metadata")
         if not metadata or not isinstance(metadata, dict):
             flattener.note(name, number, "the state as metadata of the system's entry", metadata)
             metadata = {}
-        items = list(_items(metadata, name, number, flattener))
+        items: Items = []
+        for domain, value in metadata.items():
+            if domain not in known or known[domain][0] != value:
+                known[domain] = value, list(_items(domain, value, name, number, flattener))
+            items += known[domain][1]
+            if doubled or not _is_plain(value):
+                del known[domain]
         yield one_sided(side, number, items, before, flattener.utterance(user.get("text"), name, number))
         before = flattener.utterance(system.get("text"), name, number)
 
 
-def _items(metadata: dict[str, Any], name: str, number: int, flattener: Flattener) -> Iterator[Item]:
-    for domain, value in metadata.items():
-        parts = flattener.fields(value, name, number)
-        if unknown := parts.keys() - {"book", "semi"}:
-            found = {key: parts[key] for key in sorted(unknown)}
-            flattener.note(name, number, f"semi and book alone in metadata of {domain}", found)
-        elif not isinstance(value, dict):
-            flattener.note(name, number, f"an object with semi and book as metadata of {domain}", value)
-        for part, prefix in (("book", "book "), ("semi", "")):
-            slots = parts.get(part, {})
-            if not isinstance(slots, dict):
-                flattener.note(name, number, "an object of slots", slots, slot=f"{domain}-{part}")
-                continue
-            for slot, value in slots.items():
-                if slot != "booked":
-                    full = f"{domain}-{prefix}{slot}"
-                    yield full, flattener.value(value, name, number, full)
+def _is_plain(value: Any) -> bool:
+    """Whether a domain's metadata hold texts alone: those are equal only to their like."""
+    if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
+        return False
+    return all(type(text) is str for part in value.values() for slot, text in part.items() if slot != "booked")
+
+
+def _items(domain: str, value: Any, name: str, number: int, flattener: Flattener) -> Iterator[Item]:
+    """The items of one domain's metadata."""
+    parts = flattener.fields(value, name, number)
+    if unknown := parts.keys() - {"book", "semi"}:
+        found = {key: parts[key] for key in sorted(unknown)}
+        flattener.note(name, number, f"semi and book alone in metadata of {domain}", found)
+    elif not isinstance(value, dict):
+        flattener.note(name, number, f"an object with semi and book as metadata of {domain}", value)
+    for part, prefix in (("book", "book "), ("semi", "")):
+        slots = parts.get(part, {})
+        if not isinstance(slots, dict):
+            flattener.note(name, number, "an object of slots", slots, slot=f"{domain}-{part}")
+            continue
+        for slot, written in slots.items():
+            if slot != "booked":
+                full = f"{domain}-{prefix}{slot}"
+                yield full, flattener.value(written, name, number, full)
 
 
 MULTIWOZ_DATA = _MultiwozData()

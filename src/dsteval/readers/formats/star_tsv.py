@@ -23,7 +23,7 @@ class _StarTsv(Reader):
 
     def sniff(self, source: Source) -> Sign | None:
         """A first line that starts with '# Dialogue ID' and a tab."""
-        return Sign("a first line '# Dialogue ID'") if source.data.startswith(f"{_ID}\t".encode()) else None
+        return Sign("a first line '# Dialogue ID'") if source.head.startswith(f"{_ID}\t".encode()) else None
 
     def read(self, source: Source, side: Side, options: Options) -> Iterator[Dialogue]:
         """The dialogues, their turns in order."""

@@ -30,7 +30,7 @@ class _Table(Reader):
         """A header with dialogue_id and turn_id."""
         if source.kind != "text":
             return None
-        header = source.data[:65536].split(b"\n", 1)[0].decode("utf-8", "replace")
+        header = source.head.split(b"\n", 1)[0].decode("utf-8", "replace")
         cells = {cell.strip().strip('"') for cell in header.split(_delimiter(header))}
         return Sign("a header with dialogue_id and turn_id", Sureness.GENERIC) if cells.issuperset(_KEYS) else None
 

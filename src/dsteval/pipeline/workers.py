@@ -1,0 +1,92 @@
+"""Tasks in processes of their own, none of which outlives the run."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Generic, TypeVar
+
+from dsteval.errors import DstevalError, OptionError
+
+Found = TypeVar("Found")
+
+can_run = "fork" in multiprocessing.get_all_start_methods()
+"""Whether there are processes that begin as copies of this one, as all but Windows have them."""
+
+
+def number_of_workers(text: int | str) -> int:
+    """How many processes ``--workers`` asks for: a number, or ``auto``, as many as there are processors."""
+    if text == "auto":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not isinstance(text, bool) and str(text).isdecimal() and int(text) > 0:
+        return int(text)
+    raise OptionError(where="--workers", expected="a number from 1 on, or auto", found=repr(text))
+
+
+class _Worker(Generic[Found]):
+    """One task in a process that has a copy of all that is here."""
+
+    def __init__(self, task: Callable[[], Found]) -> None:
+        self._mine, theirs = multiprocessing.Pipe(duplex=False)
+        self._process = multiprocessing.get_context("fork").Process(target=_answer, args=(task, theirs))
+        self._process.start()
+        theirs.close()
+
+    def found(self) -> Found | None:
+        """What the task found, None where something was wrong. Raises DstevalError where the process died."""
+        try:
+            answer: Found | None = self._mine.recv()
+        except (EOFError, OSError):
+            self._process.join()
+            raise DstevalError(
+                where="--workers",
+                expected="processes that end by themselves",
+                found=f"one that was ended (exit code {self._process.exitcode})",
+                remedy="There may be too little memory: take fewer workers.",
+            ) from None
+        return answer
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        self._process.kill()
+        self._process.join()
+        self._mine.close()
+
+
+def _answer(task: Callable[[], Found], pipe: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits hears of it, and ends this one
+    # What is wrong is told by who asked, who does the task again: it is the same sentence then, once.
+    found = None
+    with suppress(Exception):
+        found = task()
+    with suppress(OSError):
+        pipe.send(found)
+
+
+def run_all(tasks: Sequence[Callable[[], Found]], at_once: int) -> Iterator[Found | None]:
+    """What each task found, in their order, None where something was wrong.
+
+    Raises DstevalError where a process dies. However this ends, no process is left.
+    """
+    for first in range(0, len(tasks), at_once):
+        workers: list[_Worker[Found]] = []
+        try:
+            workers += (_Worker(task) for task in tasks[first : first + at_once])
+            yield from [worker.found() for worker in workers]
+        finally:
+            for worker in workers:
+                worker.stop()
+
+
+def stop_without(parent: int) -> Callable[[int], None]:
+    """What is called as a task goes on, to end its process once the one that asked for it is gone."""
+
+    def check(done: int) -> None:
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return check
