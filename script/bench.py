@@ -4,21 +4,28 @@ start     dsteval --help and --version against importing click
 score     7368 turns, all metrics, end to end, against the naive scorer on the same file
 compare   1,000 paired resamples of two saved results of 7368 turns, all default metrics, whole command, against
           the naive scorer on one of them
-large     100,000 dialogues (739k turns) against the naive scorer: time and memory
+large     100,000 dialogues (739k turns) against the FGA paper's rule as a plain loop (script/peers.py), time and
+          memory: FGA JSON and our JSONL, one process and two
+slices    the same by domain and slot against without
 lineage   the errors of 100,000 dialogues, and the three metrics of errors, against scoring the dialogues
+huge      a million dialogues of our JSONL, memory alone; only when it is asked for, since it takes minutes
 
 Each pair runs in turn, A B A B, whole processes, but for ``lineage``, of which both parts are timed in one; the
-ratio is the median over the pairs. Arguments choose among them; without any, all run.
+ratio is the median over the pairs. Arguments choose among them; without any, all but ``huge`` run. ``--json PATH``
+writes the figures to a file as well, with versions and the machine.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 from generate import generate
@@ -26,6 +33,9 @@ from generate import generate
 PYTHON = sys.executable
 DSTEVAL = str(Path(PYTHON).with_name("dsteval"))
 NAIVE = [PYTHON, "tests/naive.py"]
+PEER = [PYTHON, "script/peers.py"]
+TABLE_1 = ["JGA", "TurnMatch", "SlotAccuracy", "AGA", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1", "SlotF1"]
+FIGURES: list[dict[str, object]] = []
 METRICS = [
     *("JGA", "TurnMatch", "SlotAccuracy", "AGA", "AGA(over=union)", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1"),
     *("SlotPrecision", "SlotRecall", "SlotF1", "TurnF1"),
@@ -65,6 +75,7 @@ def told(name: str, medians: tuple[float, float], unit: str, ratio: float, limit
     verdict = "ok" if ratio <= limit else "OVER"
     figures = f"{medians[0]:9.2f} / {medians[1]:9.2f} {unit:<3}"
     print(f"{name:<28} {figures}  ratio {ratio:.2f}  limit {limit:.2f}  {verdict}", flush=True)
+    FIGURES.append({"name": name, "ours": medians[0], "theirs": medians[1], "unit": unit, "ratio": ratio})
     return ratio <= limit
 
 
@@ -93,8 +104,50 @@ def score(path: Path) -> list[str]:
     return [DSTEVAL, "score", str(path), "--as", "json", *chosen]
 
 
-def main(chosen: list[str]) -> int:
+def plain(path: Path, *more: str) -> list[str]:
+    """The command that scores a file with Table 1's metrics and slot F1, without intervals."""
+    chosen = [part for metric in TABLE_1 for part in ("--metric", metric)]
+    return [DSTEVAL, "score", str(path), "--no-ci", *chosen, *more]
+
+
+def as_lines(path: Path, lines: Path, copies: int = 1) -> None:
+    """Write FGA JSON as our JSONL, several times with other ids."""
+    dialogues = json.loads(path.read_bytes())
+    with lines.open("w") as file:
+        for copy in range(copies):
+            for name, turns in dialogues.items():
+                for number, turn in turns.items():
+                    record = {"dialogue_id": f"{copy}{name}", "turn_id": int(number)}
+                    file.write(json.dumps({**record, "ref": turn["gt"], "pred": turn["pr"]}) + "\n")
+
+
+def large(path: Path, lines: Path) -> bool:
+    """Time 100,000 dialogues in both forms against the plain loop."""
+    official, peer = ("--protocol", "fga-official"), [*PEER, str(path)]
+    ok = pair("JSON fga-official / loop", plain(path, *official), peer, 5, (0.70, 0.33))
+    ok &= pair("  with 2 workers", plain(path, *official, "--workers", "2"), peer, 5, (0.45, None))
+    ok &= pair("JSON exact / loop", plain(path), peer, 5, (0.70, 0.33))
+    ok &= pair("JSONL fga-official / loop", plain(lines, *official), peer, 5, (0.70, 0.15))
+    return ok & pair("  with 2 workers", plain(lines, *official, "--workers", "2"), peer, 5, (0.45, None))
+
+
+def machine() -> dict[str, object]:
+    """What the figures were seen on."""
+    packages = ("dsteval", "numpy", "msgspec", "click")
+    return {
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+        **{name: version(name) for name in packages},
+    }
+
+
+def main(arguments: list[str]) -> int:
     """Run the benchmarks that are asked for."""
+    out = Path(arguments.pop(arguments.index("--json") + 1)).absolute() if "--json" in arguments else None
+    chosen = [name for name in arguments if name != "--json"] or [
+        *("start", "score", "compare", "large", "slices", "lineage")
+    ]
     os.chdir(Path(__file__).parent.parent)
     ok = True
     with tempfile.TemporaryDirectory() as folder:
@@ -113,15 +166,29 @@ def main(chosen: list[str]) -> int:
             ours = [DSTEVAL, "compare", f"a={saved}", f"b={saved}", "--as", "json"]
             ok &= pair(f"compare {turns} turns / naive", ours, [*NAIVE, str(path)], 9, (1.0, None))
         if "large" in chosen:
+            path, lines = Path(folder) / "large.json", Path(folder) / "large.jsonl"
+            generate(100_000, path)
+            as_lines(path, lines)
+            ok &= large(path, lines)
+        if "slices" in chosen:
             path = Path(folder) / "large.json"
-            turns = generate(100_000, path)
-            ok &= pair(f"large {turns} turns / naive", score(path), [*NAIVE, str(path)], 1, (1 / 3, 0.5))
+            generate(100_000, path)
+            by = ("--by", "domain", "--by", "slot")
+            ok &= pair("by domain and slot / without", plain(path, *by), plain(path), 3, (2.4, None))
+        if "huge" in chosen:
+            path, lines = Path(folder) / "large.json", Path(folder) / "huge.jsonl"
+            generate(100_000, path)
+            as_lines(path, lines, copies=10)
+            peak = run(plain(lines))[1]
+            ok &= told("JSONL, 1M dialogues", (peak, 250.0), "MiB", peak / 250, 1.0)
         if "lineage" in chosen:
             path = Path(folder) / "large.json"
             turns = generate(100_000, path)
             ok &= follow(path, turns)
+    if out is not None:
+        out.write_text(json.dumps({"machine": machine(), "figures": FIGURES}, indent=1) + "\n")
     return 0 if ok else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or ["start", "score", "compare", "large", "lineage"]))
+    sys.exit(main(sys.argv[1:]))
