@@ -202,3 +202,17 @@ def test_an_interrupt_leaves_no_process(tmp_path: Path) -> None:
     for pid in map(int, fifo.read_text().split()):
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+def test_what_lies_beside_a_file_holds_for_its_parts(tmp_path: Path) -> None:
+    # "None" is a value of the slot by the schema beside the data, not the word for a slot that is not set.
+    made = {
+        f"D{n}": [({"media": {"genre": "None"}}, {"media": {"genre": "None" if n % 2 else "rock"}})]
+        for n in range(6)
+    }
+    (tmp_path / "data.json").write_bytes(fga(made))
+    slot = {"name": "genre", "is_categorical": True, "possible_values": ["None", "rock"]}
+    (tmp_path / "schema.json").write_text(json.dumps([{"service_name": "media", "slots": [slot]}]))
+    one, two = (run("score", str(tmp_path), "--workers", n, "--no-ci").out for n in ("1", "2"))
+    assert one == two
+    assert "50.00" in one

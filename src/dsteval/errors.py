@@ -171,7 +171,7 @@ def unknown(kind: str, name: str, known: Sequence[str], see: str = "") -> str:
     from difflib import get_close_matches  # an error's business only: a start should not pay for it
 
     folded = {choice.casefold(): choice for choice in known}
-    near = get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
+    near = get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=0.6)  # from Python it may be anything
     text = f"Unknown {kind} {name!r}."
     text += f" Did you mean {folded[near[0]]!r}?" if near else f" Known: {', '.join(known)}."
     return f"{text} See: {see}." if see and near else text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -95,6 +95,13 @@ class Aligner:
             for kind in ("ref", "scored"):
                 setattr(self.coverage, f"{kind}_{name}", getattr(self.coverage, f"{kind}_{name}") + number)
         return True
+
+    def absorb(self, parts: Sequence[tuple[Coverage, Fingerprint, int]]) -> None:
+        """Take in what was found in parts of the data, each with its number of dialogues."""
+        coverages, fingerprints, numbers = zip(*parts, strict=True)
+        self.coverage = Coverage.sum(coverages, one_reference=False)
+        self.fingerprint = Fingerprint.sum(fingerprints)
+        self._in_blocks += sum(numbers)
 
     @property
     def ids(self) -> list[str]:

@@ -60,15 +60,17 @@ def _together(tasks: Sequence[Callable[..., Result]], number: int) -> Iterator[R
     """The result of each file: files are scored at the same time, or parts of one file are."""
     found: Sequence[Result | None] = [None] * len(tasks)
     if number > 1 and len(tasks) > 1 and can_run:
-        found = list(run_all([partial(task, workers=1) for task in tasks], number))
+        found = list(run_all([partial(task, workers=1, shown=False) for task in tasks], number))
     for task, result in zip(tasks, found, strict=True):
         yield task(workers=number) if result is None else result
 
 
-def _scored(reference: Source | None, source: Source, arguments: dict[str, Any], *, workers: int) -> Result:
+def _scored(
+    reference: Source | None, source: Source, arguments: dict[str, Any], *, workers: int, shown: bool = True
+) -> Result:
     columns = ("SpinnerColumn", "{task.completed:.0f} dialogues", "TimeElapsedColumn")
     size = sum(part.size for part in source.parts)
-    with progress(*columns, worth_it=size >= _PATIENCE, description=source.name, total=None) as update:
+    with progress(*columns, worth_it=shown and size >= _PATIENCE, description=source.name, total=None) as update:
         tick = update and (lambda number: update(advance=number))
         return evaluate(reference, source, progress=tick, workers=workers, **arguments)
 

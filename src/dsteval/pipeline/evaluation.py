@@ -64,7 +64,7 @@ def evaluate(
     if errors:
         scan = make(pred=predictions)
         contexts = [DialogueContext.of(*pair) for pair in scan.compared(progress)]
-    elif number > 1 and not outcomes and references is None and isinstance(predictions, Source):
+    elif number > 1 and not (outcomes or ref is not None or run.by_frame) and isinstance(predictions, Source):
         scan = _in_parts(make, predictions, number, progress)
     scan = scan or _scanned(make, predictions, progress)
     result = result_of(scan, name or system_name(label_of(predictions)))
@@ -109,12 +109,14 @@ def _in_parts(
     make: Callable[..., Scan], source: Source, number: int, progress: Callable[[int], None] | None
 ) -> Scan | None:
     """A scan of all parts of a source, a process for each; None where that fails, or something is wrong."""
-    detect(source)
+    scan = make(pred=source)
+    if not scan.run.options.get("format"):
+        detect(source)
     parts = split(source, number)
     if len(parts) == 1 or not can_run:
         return None
+    make = partial(make, schema_from=(source,))  # what lies beside the file, for its parts too
     found = [one for one in run_all([partial(_part, make, part) for part in parts], number) if one is not None]
-    scan = make(pred=source)
     if len(found) < len(parts) or not scan.absorb(found):
         return None
     if progress is not None:

@@ -80,9 +80,12 @@ class Run:
         if unsupported:
             raise OptionError(unknown("option", unsupported[0], list(Settings.__annotations__)))
         chosen = load(protocol) if isinstance(protocol, str) else protocol
-        settings = options.get("settings", ())
+        slots, settings = options.get("slots"), options.get("settings", ())
+        listed = slots is None or isinstance(slots, int | list | tuple | set | frozenset)
+        require(listed, "slots", "a number, or a list of slots", type(slots).__name__)
         if isinstance(settings, str):
             raise OptionError(where="settings", expected="a list of table.key=value", found=repr(settings))
+        settings = list(settings)
         chosen = chosen.with_settings(settings) if settings else chosen
         tables = UserTables(chosen.name, options.get("variants"), options.get("ontology"))
         for table in USER_TABLES.keys() & set(chosen.needs):
@@ -114,6 +117,9 @@ class Run:
 
     def slices(self, by: Sequence[str]) -> list[str]:
         """What to slice by, domains too where one has a lambda of its own."""
+        if isinstance(by, str):
+            raise OptionError(where="by", expected="a list of what to slice by", found=repr(by))
+        by = list(by)
         for kind in by:
             if kind not in BY:
                 raise OptionError(unknown("value of --by", kind, list(BY)))

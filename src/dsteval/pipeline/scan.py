@@ -284,8 +284,8 @@ class Scan:
             self.preparer.dropped("ref").update(part.dropped)
             self.updated |= part.said[0]
             self.forced |= part.said[1]
-        self.aligner.coverage = Coverage.sum([part.coverage for part in parts], one_reference=False)
-        self.aligner.fingerprint = Fingerprint.sum([part.fingerprint for part in parts])
+        self.aligner.absorb([(part.coverage, part.fingerprint, len(part.hashes)) for part in parts])
+        self._check_finished()
         return True
 
     @property

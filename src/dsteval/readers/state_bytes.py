@@ -93,13 +93,18 @@ class StateBytes:
             self._clear()
         states = list(block.places)
         numbers, ends, odd = self._cut(states)
+        counts, decoded = np.diff(ends), dict[int, list[int]]()
         for place in np.flatnonzero(odd).tolist():
             items = self._decoded(states[place])
             if items is None:
                 return False
-            numbers = np.insert(numbers, ends[place], items)
-            ends[place + 1 :] += len(items)
-        block.numbers, block.state_ends = numbers, ends
+            counts[place], decoded[place] = len(items), items
+        block.state_ends = np.append(0, np.cumsum(counts))
+        block.numbers = np.empty(block.state_ends[-1], dtype=np.int64)
+        moved = np.repeat(block.state_ends[:-1] - ends[:-1], np.diff(ends))
+        block.numbers[np.arange(len(numbers)) + moved] = numbers
+        for place, items in decoded.items():
+            block.numbers[block.state_ends[place] : block.state_ends[place + 1]] = items
         return True
 
     def _decoded(self, state: bytes) -> list[int] | None:

@@ -45,6 +45,8 @@ class Interval(NamedTuple):
 
 def check_options(*, level: float | None = None, resamples: int | None = None) -> None:
     """Raise OptionError unless 0 < level < 1 and resamples are 100 to a million."""
+    for name, value, kinds in (("--ci", level, int | float), ("--resamples", resamples, int)):
+        require(value is None or isinstance(value, kinds), name, "a number", repr(value))
     between = level is None or (0 < (1 - level) / 2 < 0.5 and 1 - (1 - level) / 2 < 1)
     require(between, "--ci", "a level between 0 and 1, such as 0.95", level)
     usual = resamples is None or _FEWEST <= resamples <= _MOST

@@ -28,8 +28,10 @@ class Intervals:
     method: str = "percentile"
 
     def __post_init__(self) -> None:
+        require(isinstance(self.resamples, int), "--resamples", "a number", repr(self.resamples))
         check_options(level=self.level, resamples=self.resamples)
         require_known("value of --interval", self.method, METHODS)
+        require(isinstance(self.seed, int), "--seed", "a number", repr(self.seed))
         require(0 <= self.seed < 2**64, "--seed", "a number from 0 to 2^64 - 1", self.seed)
 
     def signature(self) -> list[str]:
