@@ -191,9 +191,10 @@ def _weight(distance: int, fga: Metric) -> float:
 def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, dict[str, Any]]]:
     """Per turn: wrong slot -> what its line tells of the error that it belongs to."""
     numbers = outcomes.turn.tolist()
+    places = {number: place for place, number in enumerate(numbers)}
     wrong: list[dict[str, dict[str, Any]]] = [{} for _ in numbers]
     for error in errors_of(outcomes, [context]):
-        start = numbers.index(error.origin)
+        start = places[error.origin]
         end = start + error.lifetime
         line = {"since": error.origin, "until": numbers[end - 1], "error": error.kind, "relation": error.relation}
         for turn in wrong[start:end]:
