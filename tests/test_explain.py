@@ -5,6 +5,7 @@ import io
 import json
 import random
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,8 @@ def test_demo07_as_json() -> None:
         "error": None,
         "relation": None,
     }
+    whole = dsteval.explain(REF, SEQ2SEQ, "DEMO07")
+    assert whole.to_dict() == {"schema": found["schema"], **asdict(whole)}
     wanted = ("since", "until", "error", "relation")
     assert tuple(first["train-leaveat"][name] for name in wanted) == (1, 5, "spurious", "another slot")
     assert first["train-leaveat"]["ref"] is None

@@ -146,6 +146,8 @@ def printable(text: str) -> str:
     >>> print(printable("a" + chr(27) + "[1mb"))
     a\x1b[1mb
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -57,6 +57,10 @@ class TurnLine:
     error_turn: int | None
     slots: tuple[SlotLine, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """The turn as JSON has it."""
+        return {**vars(self), "slots": tuple({**vars(slot)} for slot in self.slots)}
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -70,7 +74,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON has it."""
-        return {"schema": SCHEMA, **asdict(self)}
+        # Not by ``asdict``, which copies every value: a long dialogue has a million of them.
+        return {"schema": SCHEMA, **vars(self), "turns": tuple(turn.to_dict() for turn in self.turns)}
 
     def turns_of(self, outcomes: Collection[str]) -> set[int]:
         """The numbers of the turns with one of some outcomes."""
