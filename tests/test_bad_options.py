@@ -311,26 +311,3 @@ def test_a_terminal_that_lacks_letters(good: Path, form: str) -> None:
     ran = process("explain", path, "d", "--as", form, PYTHONIOENCODING="ascii")
     assert "Traceback" not in ran.err, ran.err
     assert ran.code == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        (
-            {"slots": (slot for slot in ["hotel-area"])},
-            "slots: expected a number, or a list of slots, found generator",
-        ),
-        ({"slots": "hotel-area"}, "slots: expected a number, or a list of slots, found str"),
-        ({"by": "domain"}, "by: expected a list of what to slice by, found 'domain'"),
-        ({"ci": "x"}, "ci: expected a number, found 'x'"),
-        ({"resamples": None}, "resamples: expected a number, found None"),
-        ({"seed": "x"}, "seed: expected a number, found 'x'"),
-        ({"missing": None}, "Unknown value of missing None"),
-        ({"interval": None}, "Unknown value of interval None"),
-    ],
-)
-def test_options_of_another_kind_in_python(options: dict[str, object], text: str) -> None:
-    states = {"d": [{"hotel-area": "north"}]}
-    with pytest.raises(dsteval.DstevalError) as refused:
-        dsteval.evaluate(states, states, **options)  # type: ignore[arg-type]
-    assert text in str(refused.value)

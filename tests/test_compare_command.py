@@ -288,7 +288,7 @@ def test_fail_below_without_an_interval(tmp_path: Path) -> None:
         (["--against", "SAVED", "--slots", "31"], "or one |S| for all, found 31 beside 30"),
         (["--against", "SAVED", "--metric", "RSA"], "expected counts that the saved result keeps"),
         (["--test", "wilcoxon"], "Unknown value of --test 'wilcoxon'"),
-        (["--resamples", "99"], "--resamples: expected a number from 100 to 1000000, found 99"),
+        (["--resamples", "99"], "--resamples: expected a whole number from 100 to 1000000, found 99"),
         ([], "expected two systems or more, found 1"),
     ],
 )

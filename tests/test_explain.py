@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import random
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 import dsteval
 from commandline import refusal, run
+from dsteval.render.lanes import gutters
 
 EXAMPLE = Path(dsteval.__file__).parent / "example"
 REF = EXAMPLE / "reference.jsonl"
@@ -54,6 +57,8 @@ def test_demo07_as_json() -> None:
         "error": None,
         "relation": None,
     }
+    whole = dsteval.explain(REF, SEQ2SEQ, "DEMO07")
+    assert whole.to_dict() == {"schema": found["schema"], **asdict(whole)}
     wanted = ("since", "until", "error", "relation")
     assert tuple(first["train-leaveat"][name] for name in wanted) == (1, 5, "spurious", "another slot")
     assert first["train-leaveat"]["ref"] is None
@@ -207,6 +212,34 @@ def test_arrows_lead_from_an_error_to_its_turns() -> None:
     assert arrive == ["┌── ", "├┼> ", "├┼> ", "├┼> ", "└┼> "]
     leave = [line[:4] for line in lines if "+ train-leaveat" in line]
     assert leave == ["│┌─ ", "│├> ", "│├> ", "│├> ", " └> "]
+
+
+def test_arrows_keep_out_of_each_others_lanes() -> None:
+    """Every error that has two lines is drawn in the leftmost lane that none drawn before takes on its lines."""
+    drawn = random.Random(1)
+    for _ in range(200):
+        keys = [drawn.choice([None, *"abcdefg"[: drawn.randint(1, 7)]]) for _ in range(drawn.randint(0, 30))]
+        places = {key: [place for place, other in enumerate(keys) if other == key] for key in keys if key}
+        spans = {key: range(some[0], some[-1] + 1) for key, some in places.items() if len(some) > 1}
+        lanes: dict[str | None, int] = {}
+        for key, span in spans.items():
+            taken = {lanes[other] for other in lanes if span[0] in spans[other]}
+            lanes[key] = min(set(range(len(spans))) - taken)
+        found = gutters(keys)
+        assert {len(gutter) for gutter in found} <= {max(lanes.values()) + 2 if lanes else 0}
+        for place, (key, gutter) in enumerate(zip(keys, found, strict=True)):
+            through = {lanes[other] for other in lanes if other != key and place in spans[other]}
+            assert {lane for lane, sign in enumerate(gutter) if sign in "│┼"} == through
+            own = [lane for other, lane in lanes.items() if other == key]
+            assert [lane for lane, sign in enumerate(gutter) if sign in "┌├└"] == own
+            assert gutter.endswith((">", "─")) == (key in lanes)
+
+
+def test_arrows_of_a_long_dialogue_are_drawn_at_once() -> None:
+    keys = [error for first in range(0, 20_000, 2) for error in (first, first + 1, first, first + 1)]
+    found = gutters(["long", *keys, "long"])
+    assert found[:6] == ["┌───", "│┌──", "││┌─", "│└┼>", "│ └>", "│┌──"]
+    assert found[-1] == "└──>"
 
 
 def test_only_some_turns() -> None:

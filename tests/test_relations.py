@@ -11,6 +11,7 @@ import pytest
 import dsteval
 from commandline import process, run
 from dsteval.outcomes.error_records import RELATIONS, DialogueContext, ErrorRecord, relation
+from dsteval.prepare.vocabulary import State
 from native import FORMATS, done, refusal, written
 
 EXAMPLE = Path(dsteval.__file__).parent / "example"
@@ -64,6 +65,50 @@ def test_without_texts_no_relation_that_needs_them() -> None:
     assert relation("train-departure", None, "monday", silent, 1) == "another slot"
     # Whether the user accepted what was offered cannot be told from the system's words alone.
     assert relation("hotel-name", None, "gonville", replace(TOLD, user=[None] * 3), 1) is None
+
+
+def test_what_was_said_is_found_in_whole_words_of_one_utterance() -> None:
+    told = DialogueContext(["Red", None, "", "a lion"], [None, "the old", "RED, Lion!", "lions the"], [{}] * 4)
+    for text, by_user, by_system in (
+        ("red lion", 2, None),
+        ("lion", 2, 3),
+        ("lions", 3, None),
+        ("the", 1, None),
+        ("red", 2, 0),
+        ("old red", None, None),  # the end of one and the beginning of the next
+        ("li", None, None),
+        ("a", None, 3),
+        ("-", None, None),
+    ):
+        for side, first in enumerate((by_user, by_system)):
+            assert [told.said(side, text, at) for at in range(4)] == [
+                first is not None and at >= first for at in range(4)
+            ]
+
+
+@pytest.mark.parametrize(
+    ("value", "pred", "expected"),
+    [
+        (frozenset({"a", "b", "c"}), frozenset({"c", "b"}), "another slot"),
+        (frozenset({"a", "b"}), frozenset({"b", "d"}), "nowhere"),
+        ("a", frozenset({"a", "b"}), "nowhere"),
+        (("a", "b", "a"), ("b", "a"), "another slot"),
+        (("a", "b"), "b", "another slot"),
+    ],
+)
+def test_another_slots_value_holds_all_that_is_predicted(value: Any, pred: Any, expected: str) -> None:
+    context = DialogueContext([None], ["Hello."], [{"hotel-area": value}])
+    assert relation("hotel-name", None, pred, context, 0) == expected
+
+
+def test_relations_of_a_long_dialogue_are_told_at_once() -> None:
+    turns = range(8_000)
+    texts = [f"I want number {at}" for at in turns]
+    states: list[State] = [{"hotel-name": f"x{at}"} for at in turns]
+    context = DialogueContext([*texts], [*texts], states)
+    found = [relation("hotel-area", None, f"{'x' * (at % 2)}{at}", context, at) for at in turns]
+    assert found == ["said", "another slot"] * 4_000
+    assert {relation("hotel-area", None, f"y{at}", context, at) for at in turns} == {"nowhere"}
 
 
 def line(turn: int, ref: dict[str, Any], pred: dict[str, Any], **texts: str) -> dict[str, Any]:

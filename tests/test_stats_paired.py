@@ -137,7 +137,7 @@ def test_swaps_without_a_value_are_dropped() -> None:
 
 def test_fewer_than_100_resamples_are_refused() -> None:
     a, b = systems(0, 5)
-    with pytest.raises(OptionError, match="resamples: expected a number from 100 to 1000000, found 99"):
+    with pytest.raises(OptionError, match="resamples: expected a whole number from 100 to 1000000, found 99"):
         permutation(a, b, JGA.value, 99, 0)
 
 

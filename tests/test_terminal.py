@@ -1,6 +1,7 @@
 """What a terminal shows, and what happens when the reader of the output goes away."""
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -10,9 +11,11 @@ import termios
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
 import dsteval
 from commandline import COMMAND, process, run
+from dsteval.render.terminal import Piece, console, line_printer
 
 EXAMPLE = Path(dsteval.__file__).parent / "example"
 FILES = [str(EXAMPLE / f"{name}.jsonl") for name in ("pointer", "seq2seq", "prompted")]
@@ -83,6 +86,26 @@ def test_no_codes_in_a_pipe(command: list[str]) -> None:
     ran = process(*command, FORCE_COLOR="1", COLUMNS="40", TERM="xterm-256color", CLICOLOR_FORCE="1")
     assert "\x1b" not in ran.out
     assert ran.out == run(*command).out
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (),
+        ("",),
+        ("plain", (" bold ", "bold"), ("[red]:smile:[/red]  ", "dim"), ("", "red")),
+        (" " * 300, ("word " * 20_000, "dim")),  # as wide as a line may be
+        ("", ("word " * 20_001, "dim")),
+        (("北" * 50_000, "red"),),
+        (("北" * 50_000, "red"), "x"),
+    ],
+    ids=["nothing", "empty", "pieces", "blanks beyond", "too wide", "two columns", "too wide in columns"],
+)
+def test_a_line_without_a_terminal_is_as_rich_writes_it(pieces: tuple[Piece, ...]) -> None:
+    ours, theirs = io.StringIO(), io.StringIO()
+    line_printer(ours)(*pieces)
+    console(theirs).print(Text.assemble(*pieces))
+    assert ours.getvalue() == theirs.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ are hit with the first few, and what to do.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Integral
 
 
 class DstevalError(Exception):
@@ -87,10 +88,19 @@ def require(
         raise error(where=where, expected=expected, found=str(found), remedy=remedy)
 
 
-def require_known(kind: str, name: str, known: Iterable[str]) -> None:
+def require_known(kind: str, name: object, known: Iterable[str]) -> None:
     """Raise OptionError for a name that is not in a list."""
-    if name not in (names := list(known)):
+    names = list(known)
+    if not isinstance(name, str):
+        raise OptionError(where=kind, expected=f"one of {', '.join(names)}", found=repr(name))
+    if name not in names:
         raise OptionError(unknown(kind, name, names))
+
+
+def require_whole(where: str, value: object, taken: range, told: str) -> None:
+    """Raise OptionError unless a value is a whole number in a range, as it is ``told``."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool) and int(value) in taken
+    require(whole, where, f"a whole number from {told}", repr(value))
 
 
 _OPTION = re.compile(
@@ -146,6 +156,8 @@ def printable(text: str) -> str:
     >>> print(printable("a" + chr(27) + "[1mb"))
     a\x1b[1mb
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 

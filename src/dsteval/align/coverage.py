@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from dsteval.errors import OptionError, unknown
+from dsteval.errors import require_known
 
 Missing: TypeAlias = Literal["error", "empty", "skip"]
 Extra: TypeAlias = Literal["error", "ignore"]
@@ -26,8 +26,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         for option, value, taken in (("missing", self.missing, Missing), ("extra", self.extra, Extra)):
-            if value not in get_args(taken):
-                raise OptionError(unknown(f"value of --{option}", value, list(get_args(taken))))
+            require_known(f"value of --{option}", value, get_args(taken))
 
     def signature(self, coverage: Coverage, frames_missing: bool) -> list[str]:
         """The policy as it stands in a score's signature: what is not the default, where it made a difference."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -58,6 +58,10 @@ class TurnLine:
     error_turn: int | None
     slots: tuple[SlotLine, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """The turn as JSON has it."""
+        return {**vars(self), "slots": tuple({**vars(slot)} for slot in self.slots)}
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -71,7 +75,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON has it."""
-        return {"schema": SCHEMA, **asdict(self)}
+        # Not by ``asdict``, which copies every value: a long dialogue has a million of them.
+        return {"schema": SCHEMA, **vars(self), "turns": tuple(turn.to_dict() for turn in self.turns)}
 
     def turns_of(self, outcomes: Collection[str]) -> set[int]:
         """The numbers of the turns with one of some outcomes."""
@@ -192,9 +197,10 @@ def _weight(distance: int, fga: Metric) -> float:
 def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, dict[str, Any]]]:
     """Per turn: wrong slot -> what its line tells of the error that it belongs to."""
     numbers = outcomes.turn.tolist()
+    places = {number: place for place, number in enumerate(numbers)}
     wrong: list[dict[str, dict[str, Any]]] = [{} for _ in numbers]
     for error in errors_of(outcomes, [context]):
-        start = numbers.index(error.origin)
+        start = places[error.origin]
         end = start + error.lifetime
         line = {"since": error.origin, "until": numbers[end - 1], "error": error.kind, "relation": error.relation}
         for turn in wrong[start:end]:

@@ -20,10 +20,11 @@ need a user utterance.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import accumulate, product
 from typing import Any
 
 from dsteval.dialogue import Dialogue
@@ -98,28 +99,24 @@ class DialogueContext:
         return found
 
     @cached_property
-    def having(self) -> dict[str, list[tuple[str, PreparedValue, int]]]:
-        """Each text -> the slots and values of the reference with it, and the turn that has each first."""
-        found: dict[str, list[tuple[str, PreparedValue, int]]] = {}
-        for (slot, value), at in self.first_turns.items():
-            for text in _texts(value):
-                found.setdefault(text, []).append((slot, value, at))
+    def items_with(self) -> dict[str | None, list[tuple[str, PreparedValue]]]:
+        """Each text of the reference -> the slots and values that have it; None -> all."""
+        found: dict[str | None, list[tuple[str, PreparedValue]]] = {}
+        for slot, value in self.first_turns:
+            for text in (None, *dict.fromkeys(_texts(value))):
+                found.setdefault(text, []).append((slot, value))
         return found
 
     @cached_property
-    def with_word(self) -> list[dict[str, list[tuple[int, str]]]]:
-        """Of the user's utterances, and of the system's: each word -> those that have it."""
-        sides: list[dict[str, list[tuple[int, str]]]] = [{}, {}]
-        for found, utterances in zip(sides, self.utterances, strict=True):
-            for at, text in utterances:
-                for word in set(_words(text).split()):
-                    found.setdefault(word, []).append((at, text))
-        return sides
+    def first_utterance(self) -> int | None:
+        """The position at which the user first says something."""
+        return next((at for at, text in enumerate(self.user) if text), None)
 
     @cached_property
-    def utterances(self) -> list[list[tuple[int, str]]]:
-        """What the user, and the system, said: positions and texts."""
-        return [[(at, text) for at, text in enumerate(side) if text] for side in (self.user, self.system)]
+    def spoken(self) -> list[tuple[str, list[int]]]:
+        """All words of the user, and of the system, as one text with a line a turn, and where each line begins."""
+        lines = [[_words(text or "") for text in side] for side in (self.user, self.system)]
+        return [("\n".join(side), [0, *accumulate(len(line) + 1 for line in side)]) for side in lines]
 
     @cached_property
     def first_said(self) -> dict[tuple[int, str], int | None]:
@@ -130,9 +127,9 @@ class DialogueContext:
         """Whether the user (0) or the system (1) said a text, at a position or before."""
         key = side, text
         if key not in self.first_said:
-            having = [self.with_word[side].get(word, []) for word in _words(text).split()]
-            places = (place for place, utterance in min(having, key=len, default=()) if _holds(utterance, text))
-            self.first_said[key] = next(places, None)
+            spoken, starts = self.spoken[side]
+            found = spoken.find(_words(text)) if _words(text).strip() else -1
+            self.first_said[key] = bisect_right(starts, found) - 1 if found >= 0 else None
         first = self.first_said[key]
         return first is not None and first <= at
 
@@ -213,15 +210,15 @@ def _elsewhere(slot: str, pred: PreparedValue, context: DialogueContext, at: int
     """Whether the reference had the value in another slot."""
     others = {
         domain_of(other) == domain_of(slot)
-        for other, value, first in context.having.get(next(iter(_texts(pred)), ""), ())
-        if first <= at and other != slot and matches(value, pred)
+        for other, value in context.items_with.get(next(iter(_texts(pred)), None), ())
+        if other != slot and context.first_turns[other, value] <= at and matches(value, pred)
     }
     return None if not others else "another slot" if True in others else "another domain"
 
 
 def _uttered(texts: tuple[str, ...], context: DialogueContext, at: int) -> str | None:
     """Who said one of some texts so far."""
-    if not context.utterances[0] or context.utterances[0][0][0] > at:
+    if context.first_utterance is None or context.first_utterance > at:
         return None
     if any(context.said(0, text, at) for text in texts):
         return "said"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict, Unpack
 
@@ -10,11 +10,11 @@ from dsteval import readers
 from dsteval._version import __version__
 from dsteval.align.coverage import Coverage, Extra, Missing, Policy
 from dsteval.align.fingerprint import Fingerprint
-from dsteval.errors import OptionError, require, unknown
+from dsteval.errors import OptionError, require, require_known, unknown
 from dsteval.metrics import Metric, parse, under
 from dsteval.metrics.fga import FGA
 from dsteval.outcomes.slices import BY, check_unit
-from dsteval.protocols.model import Protocol, load
+from dsteval.protocols.model import MOST_SLOTS, Protocol, load
 from dsteval.readers.source import Schema, SchemaFile, schema_hash, schema_of
 from dsteval.stats.intervals import Intervals
 from dsteval.values.slots import MULTIWOZ, SPELLINGS
@@ -80,13 +80,12 @@ class Run:
         if unsupported:
             raise OptionError(unknown("option", unsupported[0], list(Settings.__annotations__)))
         chosen = load(protocol) if isinstance(protocol, str) else protocol
-        slots, settings = options.get("slots"), options.get("settings", ())
-        listed = slots is None or isinstance(slots, int | list | tuple | set | frozenset)
-        require(listed, "slots", "a number, or a list of slots", type(slots).__name__)
+        settings = options.get("settings", ())
         if isinstance(settings, str):
             raise OptionError(where="settings", expected="a list of table.key=value", found=repr(settings))
         settings = list(settings)
         chosen = chosen.with_settings(settings) if settings else chosen
+        _check_slots(options.get("slots"))
         tables = UserTables(chosen.name, options.get("variants"), options.get("ontology"))
         for table in USER_TABLES.keys() & set(chosen.needs):
             getattr(tables, table)  # a table that is lacking is told before anything is read
@@ -117,12 +116,9 @@ class Run:
 
     def slices(self, by: Sequence[str]) -> list[str]:
         """What to slice by, domains too where one has a lambda of its own."""
-        if isinstance(by, str):
-            raise OptionError(where="by", expected="a list of what to slice by", found=repr(by))
-        by = list(by)
+        _check_list("by", by, "a list of what to slice by")
         for kind in by:
-            if kind not in BY:
-                raise OptionError(unknown("value of --by", kind, list(BY)))
+            require_known("value of --by", kind, BY)
         wanted, lambdas = list(dict.fromkeys(by)), self.options.get("domain_lambda")
         check_unit(self.protocol.scope.unit, wanted, bool(self.train_schema), bool(lambdas))
         return [*wanted, "domain"] if lambdas and "domain" not in wanted else wanted
@@ -205,3 +201,24 @@ class Run:
     def train_signature(self) -> str:
         """The piece of a signature that tells the schema of the training data."""
         return f"train:{schema_hash(self.train_schema)}"
+
+
+def _check_slots(slots: object) -> None:
+    """Raise OptionError unless slots are a number, a list of names, or None."""
+    if slots is None or (isinstance(slots, int) and not isinstance(slots, bool) and 1 <= slots <= MOST_SLOTS):
+        return
+    expected = f"a number of slots from 1 to {MOST_SLOTS}, or a list of their names"
+    require(not isinstance(slots, int), "slots", expected, repr(slots))
+    for name in _check_list("slots", slots, expected):
+        require(isinstance(name, str), "slots", expected, f"{name!r} among them")
+
+
+def _check_list(option: str, values: object, expected: str) -> Collection[object]:
+    """The values of an option, which are gone through more than once. Raises OptionError for a text, or what can
+    be gone through only once, as a generator.
+    """
+    if isinstance(values, Collection) and not isinstance(values, str):
+        return values
+    once = f"a {type(values).__name__}, which can be gone through only once"
+    found = once if isinstance(values, Iterator) else repr(values)
+    raise OptionError(where=option, expected=expected, found=found)

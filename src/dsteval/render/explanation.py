@@ -3,15 +3,13 @@
 from collections.abc import Hashable, Iterator
 from typing import IO, TypeAlias
 
-from rich.text import Text
-
 from dsteval.analysis.explanation import Explanation, SlotLine, TurnLine
 from dsteval.analysis.worst_dialogues import Worst
 from dsteval.errors import printable
 from dsteval.metrics import parse
 from dsteval.render.lanes import gutters
 from dsteval.render.table import Cell, Table
-from dsteval.render.terminal import console
+from dsteval.render.terminal import line_printer
 from dsteval.results.numbers import number
 
 _SIGN = {"right": " ", "missed": "-", "spurious": "+", "wrong": "~", "marked wrong": "x"}
@@ -27,20 +25,20 @@ def show_explanation(explanation: Explanation, file: IO[str], whole: Explanation
 
     The heading tells the numbers of ``whole``, where not all of its turns are shown.
     """
-    out, turns = console(file), whole.turns
+    write, turns = line_printer(file), whole.turns
     rights = sum(turn.outcome == "exact" for turn in turns)
     mean = sum(turn.weight for turn in turns) / max(1, len(turns))
     scores = f"{rights} of {len(turns)} turns right, {explanation.metric} {number(mean, 100)}"
     head = "  ".join(map(_clean, (explanation.system, explanation.protocol, scores)))
-    out.print(Text.assemble((_clean(explanation.dialogue), "bold"), f"  {head}"))
+    write((_clean(explanation.dialogue), "bold"), f"  {head}")
     lines = [line for turn in explanation.turns for line in _lines(turn)]
     for gutter, (_, pieces) in zip(gutters([key for key, _ in lines]), lines, strict=True):
         # The arrows keep their place and their colour, whatever the line is about.
-        out.print(Text.assemble((gutter, "cyan"), *pieces))
-    out.print("")
+        write((gutter, "cyan"), *pieces)
+    write()
     marked = any(slot.kind == "marked wrong" for turn in explanation.turns for slot in turn.slots)
     signs = "- missed   + spurious   ~ wrong value   * new or changed in the reference"
-    out.print(Text("x marked wrong" if marked else signs, style="dim"))
+    write(("x marked wrong" if marked else signs, "dim"))
 
 
 def _lines(turn: TurnLine) -> Iterator[_Line]:
@@ -136,14 +134,14 @@ def _paired(one: Explanation, other: Explanation) -> Iterator[_PairedTurn]:
 
 def show_side_by_side(one: Explanation, other: Explanation, file: IO[str]) -> None:
     """Print two systems' explanations of one dialogue side by side, turn by turn."""
-    out = console(file)
+    write = line_printer(file)
     head = f"  {_clean(one.system)} | {_clean(other.system)}  {_clean(one.protocol)}, {_clean(one.metric)}"
-    out.print(Text.assemble((_clean(one.dialogue), "bold"), head))
+    write((_clean(one.dialogue), "bold"), head)
     for shown, turns, slots in _paired(one, other):
-        out.print("")
-        out.print(Text.assemble(f"turn {shown.turn}  ", _verdict(turns[0]), "  |  ", _verdict(turns[1])))
+        write()
+        write(f"turn {shown.turn}  ", _verdict(turns[0]), "  |  ", _verdict(turns[1]))
         for line in _said(shown):
-            out.print(Text(*line))
+            write(line)
         # The reference, and what either system has, coloured by what it is.
         cells = [[_clean(slot), _value(ref), *map(_cell, lines)] for slot, ref, lines in slots]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -151,7 +149,7 @@ def show_side_by_side(one: Explanation, other: Explanation, file: IO[str]) -> No
             styles = ["dim" if line is None else _STYLE[line.kind] for line in lines]
             left = f"    {slot:<{widths[0]}}  {ref:<{widths[1]}}  "
             both = (f"{ours:<{widths[2]}}", styles[0]), ("  |  ", "dim"), (theirs, styles[1])
-            out.print(Text.assemble((left, "dim"), *both))
+            write((left, "dim"), *both)
 
 
 def _cell(line: SlotLine | None) -> str:

@@ -1,6 +1,7 @@
 """Arrows from the turn where an error began to the turns that inherit it, drawn left of the lines."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from heapq import heappop, heappush
 from typing import TypeAlias
 
 
@@ -22,46 +23,36 @@ def gutters(keys: Sequence[Hashable | None]) -> list[str]:
         if key is not None:
             lines.setdefault(key, []).append(number)
     spans = {key: range(numbers[0], numbers[-1] + 1) for key, numbers in lines.items() if len(numbers) > 1}
-    lanes = _lanes(spans)
-    width = max(lanes.values(), default=-1) + 1
-    open_lanes: set[int] = set()
-    drawn = []
-    for number, key in enumerate(keys):
-        if key not in lanes:
-            drawn.append(_gutter(open_lanes, width))
-            continue
-        lane, span = lanes[key], spans[key]
-        open_lanes.add(lane)
-        sign = {span[0]: "┌", span[-1]: "└"}.get(number, "├")
-        drawn.append(_gutter(open_lanes, width, lane, sign))
-        if number == span[-1]:
-            open_lanes.remove(lane)
-    return drawn
+    return list(_drawn(keys, spans, _lanes(spans)))
 
 
 _Spans: TypeAlias = dict[Hashable, range]
-"""The lines from the first of an error to its last, where these are two."""
+"""The lines from the first of an error to its last, where these are two; by their first lines."""
 
 
 def _lanes(spans: _Spans) -> dict[Hashable, int]:
     """The leftmost lane that is free for each error."""
     lanes: dict[Hashable, int] = {}
-    busy: list[range] = []  # lane -> the lines that take it last
+    busy: list[tuple[int, int]] = []  # heap of the last line and the lane of each error that is still drawn
+    free: list[int] = []  # heap of the lanes that were given back
     for key, span in spans.items():
-        lane = next((number for number, taken in enumerate(busy) if taken[-1] < span[0]), len(busy))
-        busy[lane : lane + 1] = [span]
-        lanes[key] = lane
+        while busy and busy[0][0] < span[0]:
+            heappush(free, heappop(busy)[1])
+        lanes[key] = heappop(free) if free else len(busy)
+        heappush(busy, (span[-1], lanes[key]))
     return lanes
 
 
-def _gutter(open_lanes: Collection[int], width: int, own: int | None = None, sign: str = "") -> str:
-    """What stands left of a line; ``sign`` in the lane of its ``own`` error, if it belongs to one."""
-    signs = [" "] * (width + 1 if width else 0)
-    for lane in open_lanes:
-        signs[lane] = "│"
-    if own is not None:
-        signs[own] = sign
-        for lane in range(own + 1, width):
-            signs[lane] = "┼" if signs[lane] == "│" else "─"
-        signs[width] = "─" if sign == "┌" else ">"
-    return "".join(signs)
+def _drawn(keys: Sequence[Hashable | None], spans: _Spans, lanes: dict[Hashable, int]) -> Iterator[str]:
+    """The gutter of each line, from what the lines before left in the lanes."""
+    width = max(lanes.values(), default=-1) + 1
+    open_lanes = [" "] * (width + 1 if width else 0)
+    for number, key in enumerate(keys):
+        if key not in lanes:
+            yield "".join(open_lanes)
+            continue
+        own, span = lanes[key], spans[key]
+        sign = {span[0]: "┌", span[-1]: "└"}.get(number, "├")
+        crossed = ("┼" if lane == "│" else "─" for lane in open_lanes[own + 1 : width])
+        yield "".join((*open_lanes[:own], sign, *crossed, "─" if sign == "┌" else ">"))
+        open_lanes[own] = " " if sign == "└" else "│"

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from dsteval.errors import require
+from dsteval.errors import require, require_whole
 from dsteval.metrics.counting import Counts, total
 from dsteval.outcomes.table import Array
 
@@ -43,14 +43,16 @@ class Interval(NamedTuple):
     note: str = ""
 
 
-def check_options(*, level: float | None = None, resamples: int | None = None) -> None:
-    """Raise OptionError unless 0 < level < 1 and resamples are 100 to a million."""
-    for name, value, kinds in (("--ci", level, int | float), ("--resamples", resamples, int)):
-        require(value is None or isinstance(value, kinds), name, "a number", repr(value))
-    between = level is None or (0 < (1 - level) / 2 < 0.5 and 1 - (1 - level) / 2 < 1)
-    require(between, "--ci", "a level between 0 and 1, such as 0.95", level)
-    usual = resamples is None or _FEWEST <= resamples <= _MOST
-    require(usual, "--resamples", f"a number from {_FEWEST} to {_MOST}", resamples)
+def check_level(level: object) -> None:
+    """Raise OptionError unless a level is a number between 0 and 1."""
+    number = float(level) if isinstance(level, float | np.floating) else math.nan
+    between = 0 < (1 - number) / 2 < 0.5 and 1 - (1 - number) / 2 < 1
+    require(between, "--ci", "a level between 0 and 1, such as 0.95", repr(level))
+
+
+def check_resamples(resamples: object) -> None:
+    """Raise OptionError unless resamples are 100 to a million."""
+    require_whole("--resamples", resamples, range(_FEWEST, _MOST + 1), f"{_FEWEST} to {_MOST}")
 
 
 def too_few(dialogues: int) -> str:
@@ -120,7 +122,7 @@ def resampled(counts: Sequence[Counts], dialogues: int, resamples: int, seed: in
     >>> set(resampled([ones], 5, 100, seed=0)[0].ravel().tolist())
     {5}
     """
-    check_options(resamples=resamples)
+    check_resamples(resamples)
     # Integers that floats hold exactly are multiplied side by side, at once. The rest goes by itself, so that the
     # last bit of a sum does not depend on what else is counted.
     exact = list(map(_fits, counts))
@@ -168,7 +170,7 @@ def percentile(values: Array, level: float) -> Interval:
 
     Reference: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
     """
-    check_options(level=level)
+    check_level(level)
     defined = _defined(values)
     dropped = len(values) - len(defined)
     if len(defined) < 2:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from dsteval.dialogue import canonical_id
-from dsteval.errors import require, require_known
+from dsteval.errors import require_known, require_whole
 from dsteval.metrics import Counts, Metric
 from dsteval.outcomes.table import Array
-from dsteval.stats.bootstrap import METHODS, Interval, check_options, interval, resampled, too_few
+from dsteval.stats.bootstrap import METHODS, Interval, check_level, check_resamples, interval, resampled, too_few
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Intervals:
     method: str = "percentile"
 
     def __post_init__(self) -> None:
-        require(isinstance(self.resamples, int), "--resamples", "a number", repr(self.resamples))
-        check_options(level=self.level, resamples=self.resamples)
+        if self.level is not None:
+            check_level(self.level)
+        check_resamples(self.resamples)
         require_known("value of --interval", self.method, METHODS)
-        require(isinstance(self.seed, int), "--seed", "a number", repr(self.seed))
-        require(0 <= self.seed < 2**64, "--seed", "a number from 0 to 2^64 - 1", self.seed)
+        require_whole("--seed", self.seed, range(2**64), "0 to 2^64 - 1")
 
     def signature(self) -> list[str]:
         """The settings as they stand in a score's signature."""

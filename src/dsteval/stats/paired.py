@@ -8,7 +8,7 @@ import numpy as np
 
 from dsteval.metrics.counting import Counts, total
 from dsteval.outcomes.table import Array
-from dsteval.stats.bootstrap import TOLERANCE, Interval, Value, blocks, check_options, percentile, product
+from dsteval.stats.bootstrap import TOLERANCE, Interval, Value, blocks, check_resamples, percentile, product
 
 
 class Paired(NamedTuple):
@@ -84,7 +84,7 @@ def permutation(counts_a: Counts, counts_b: Counts, value: Value, resamples: int
 
     Reference: Edgington and Onghena, Randomization Tests, 2007; Yeh, COLING 2000.
     """
-    check_options(resamples=resamples)
+    check_resamples(resamples)
     counts_a, counts_b = padded(counts_a, counts_b)
     sums_a, sums_b = total(counts_a), total(counts_b)
     observed = float(value(sums_a)) - float(value(sums_b))
