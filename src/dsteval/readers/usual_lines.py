@@ -73,7 +73,7 @@ def usual_dialogues(lines: Iterable[bytes]) -> Iterator[UsualDialogue | None]:
             dialogue[1].append(number)
             dialogue[2].append(ref)
             dialogue[3].append(pred)
-    except ValueError:  # of which msgspec's and UnicodeDecodeError are kinds
+    except (ValueError, msgspec.MsgspecError):  # older versions of which are no ValueError
         yield None
         return
     if dialogue[1]:
