@@ -34,6 +34,8 @@ def systems(
     run.resolved(metrics)  # a wrong name is told before anything is read
     reference = opened(ref, arguments["ref_format"])
     number = number_of_workers(workers)
+    # One after the other, each file is let go before the next is read.
+    together = number > 1 and len(files) > 1 and can_run
     results: list[Result | None] = []
     waiting: dict[int, Callable[..., Result]] = {}
     for name, path in named(files):
@@ -47,22 +49,20 @@ def systems(
             results += [replace(loaded[0], name=name)] if len(loaded) == 1 and name else loaded
             continue
         say(source, arguments["format"])
-        waiting[len(results)] = partial(
-            _scored, reference, source, {**arguments, "name": name, "outcomes": outcomes}
-        )
-        results.append(None)
+        task = partial(_scored, reference, source, {**arguments, "name": name, "outcomes": outcomes})
+        if together:
+            waiting[len(results)] = task
+        results.append(None if together else task(workers=number))
     for place, result in zip(waiting, _together(list(waiting.values()), number), strict=True):
         results[place] = result
     return [result for result in results if result is not None]
 
 
 def _together(tasks: Sequence[Callable[..., Result]], number: int) -> Iterator[Result]:
-    """The result of each file: files are scored at the same time, or parts of one file are."""
-    found: Sequence[Result | None] = [None] * len(tasks)
-    if number > 1 and len(tasks) > 1 and can_run:
-        found = list(run_all([partial(task, workers=1, shown=False) for task in tasks], number))
+    """The result of each file, several scored at the same time; where one is refused, this process says why."""
+    found = run_all([partial(task, workers=1, shown=False) for task in tasks], number)
     for task, result in zip(tasks, found, strict=True):
-        yield task(workers=number) if result is None else result
+        yield task(workers=1) if result is None else result
 
 
 def _scored(

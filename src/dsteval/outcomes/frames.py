@@ -236,9 +236,6 @@ class FrameComparer:
         self._services: dict[str, int] = {}
         self._told = [False, False]
         self._waiting: list[tuple[Dialogue, Prepared]] = []
-        self._clear()
-
-    def _clear(self) -> None:
         self._dialogues: list[str] = []
         self._ends, self._lengths = [0], list[int]()
         self._units: list[tuple[int, ...]] = []
@@ -260,8 +257,6 @@ class FrameComparer:
         for dialogue, prepared in self._waiting:
             self._add(dialogue, self._framer.units(dialogue, prepared))
         self._take(self._outcomes(), self._seen)
-        self._waiting = []
-        self._clear()
 
     def _add(self, dialogue: Dialogue, units: list[Unit]) -> None:
         start = self._ends[-1]

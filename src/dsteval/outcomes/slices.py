@@ -106,7 +106,7 @@ class SlotSlicer:
 
     def __init__(self, by: str, rule: Rule, extra: Sequence[str], *, texts_only: bool) -> None:
         self._key_of, self._rule, self._extra = BY_SLOT[by], rule, extra
-        self._texts_only = texts_only and by == "domain"
+        self._texts_only = texts_only
 
     def parts(
         self, outcomes: Outcomes, block: Block, cells: Cells, states: Sequence[DialogueStates]

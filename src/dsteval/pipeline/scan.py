@@ -59,8 +59,8 @@ class Scan:
 
     ``ref`` is None where the predictions hold both sides; ``source`` names dialogues that come from a file.
     ``metrics`` tell what is counted, ``by`` what slices there are; ``keep`` the outcomes of every turn, or count
-    them only. ``updated`` tells that a dialogue's predictions
-    were updates, ``forced`` that they came from the reference's state of the turn before.
+    them only. ``updated`` tells that a dialogue's predictions were updates, ``forced`` that they came from the
+    reference's state of the turn before.
     """
 
     def __init__(

@@ -108,7 +108,7 @@ class SliceCounts:
             full[rows.dialogue] = 0
             full[rows.dialogue, : own.shape[1]] = own
             counts[text] = full
-        turns = int(rows.turns.sum()) if without is None else sum(whole.turns_per_dialogue)
+        turns = int(rows.turns.sum()) if without is None else whole.coverage.scored_turns
         partition = replace(whole, counts=counts, unavailable=self._unavailable)
         return Slice(key, convention, turns, partition)
 

@@ -76,7 +76,7 @@ class Encoded:
     @property
     def is_wide(self) -> bool:
         """Whether the file has so many slots that a table of the block would hold little but empty cells."""
-        return (max(self.slots, default=0) + 1) * len(self) > _MOST_CELLS
+        return (int(np.array(self.slots).max(initial=0)) + 1) * len(self) > _MOST_CELLS
 
     @property
     def has_doubles(self) -> bool:

@@ -78,8 +78,10 @@ class Partition:
         found = {}
         for text, metric in metrics.items():
             if (kept := self.counts.get(metric.count_text)) is not None:
-                wide = kept.astype(np.float64 if kept.dtype.kind == "f" else np.int64, copy=False)
-                found[text] = self._wide.setdefault(id(kept), wide)
+                if id(kept) not in self._wide:
+                    wide = np.float64 if kept.dtype.kind == "f" else np.int64
+                    self._wide[id(kept)] = kept.astype(wide, copy=False)
+                found[text] = self._wide[id(kept)]
         return found
 
     def sums_of(self, metrics: Mapping[str, Metric]) -> dict[str, Counts]:

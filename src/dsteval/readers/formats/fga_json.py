@@ -26,7 +26,7 @@ from dsteval.readers.state_bytes import StateBytes
 class _FgaJson(Reader):
     """Reads both sides from one object; the states may be flat as well.
 
-    What was decoded before, a state or a domain of it, is not decoded again.
+    Equal states of a block are read once.
     """
 
     name = "fga-json"
@@ -50,6 +50,8 @@ class _FgaJson(Reader):
         block, waiting = states.block(), list[tuple[str, bytes]]()
 
         def finished() -> Iterator[Encoded | Dialogue]:
+            if not len(block):
+                return
             if states.complete(block):
                 flattener.total += len(block)
                 yield block

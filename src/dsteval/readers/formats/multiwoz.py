@@ -57,10 +57,13 @@ def _turns(name: str, log: list[Any], side: Side, flattener: Flattener, doubled:
         items: Items = []
         for domain, value in metadata.items():
             if domain not in known or known[domain][0] != value:
-                known[domain] = value, list(_items(domain, value, name, number, flattener))
-            items += known[domain][1]
-            if doubled or not _is_plain(value):
-                del known[domain]
+                found = list(_items(domain, value, name, number, flattener))
+                known.pop(domain, None)
+                if not doubled and _is_plain(value):
+                    known[domain] = value, found
+                items += found
+            else:
+                items += known[domain][1]
         yield one_sided(side, number, items, before, flattener.utterance(user.get("text"), name, number))
         before = flattener.utterance(system.get("text"), name, number)
 
