@@ -17,7 +17,7 @@ from dsteval.outcomes.turns import SeenSlot, Take
 from dsteval.prepare.states import Preparer
 from dsteval.prepare.vocabulary import Prepared, State, Vocabulary
 from dsteval.protocols.model import Protocol
-from dsteval.readers.source import Schema, schema_hash
+from dsteval.readers.schema import Schema, schema_hash
 from dsteval.values.matchers import Matcher
 from dsteval.values.slots import MULTIWOZ, domain_of
 

@@ -162,6 +162,8 @@ class Scan:
             self.updated |= "pred" in dialogue.updates
             self.forced |= dialogue.forced
             yield dialogue, self.preparer.dialogue(dialogue)
+        if isinstance(self._pred, Source):
+            self.aligner.coverage.broken += (place for part in self._pred.parts for place in part.broken)
         self.preparer.problems.check(self.aligner.coverage.scored_turns)
         self._check_names()
         self._check_finished()

@@ -24,6 +24,7 @@ from dsteval.results.result import document
 @click.option("--merge", metavar="NAME", help="The FILEs are saved results, parts of one system.")
 @click.option("--changes", is_flag=True, help="List every value that the protocol rewrote.")
 @click.option("--errors", metavar="PATH", help="Write all errors as CSV: where each began, how it ended.")
+@click.option("--keep-going", is_flag=True, help="Leave out broken lines with their dialogues; exit with 1.")
 @shared.workers_option
 @shared.form_option
 def command(files: tuple[str, ...], ref: str | None, merge: str | None, workers: str, **options: Any) -> None:
@@ -46,6 +47,11 @@ def command(files: tuple[str, ...], ref: str | None, merge: str | None, workers:
         write("--errors", errors, to_csv(errors_table(results)).encode("utf-8", "backslashreplace"))
     remarks = [note for result in results for note in result.notes]
     emit(tables, document(results, keep=to_file()), remarks=remarks, compact=True)
+    broken = [place for result in results for place in result.coverage.broken] if options["keep_going"] else []
+    for place in broken:
+        click.echo(f"dsteval: left out: {place}", err=True)
+    if broken:
+        click.get_current_context().exit(1)
 
 
 def _lambdas(texts: tuple[str, ...]) -> dict[str, float]:
