@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any, TypeVar, get_args
@@ -11,7 +12,7 @@ import click
 from click import option
 
 from dsteval.align.coverage import Extra, Missing
-from dsteval.cli.progress import progress
+from dsteval.cli.progress import ReadingBar, progress
 from dsteval.errors import OptionError, ReadError, first_few, require, unknown
 from dsteval.outcomes.slices import BY
 from dsteval.pipeline.inputs import open_source
@@ -224,6 +225,8 @@ def open_shown(text: str) -> Source:
         source = open_source(text, bar)
     if bar.came:
         say_unverified(text)
+    if sys.stderr.isatty():
+        source.watch(ReadingBar(source.name, sum(part.size for part in source.parts)))
     return source
 
 

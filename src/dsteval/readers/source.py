@@ -21,6 +21,7 @@ from dsteval.errors import ReadError, encodable, first_few, require
 from dsteval.readers.file_sets import File, Gathered, gather, selected
 from dsteval.readers.json_pairs import JsonChunk, decode, decode_pairs, explain_failure, plain
 from dsteval.readers.schema import Schema, SchemaFile, schema_in
+from dsteval.readers.watching import Heard, of_parts, one, watched
 
 Top: TypeAlias = "dict[str, Any] | list[Any]"
 
@@ -42,7 +43,7 @@ class Source:
     data, ``broken`` the places that could not be read and were left out, ``announced`` is the number of dialogues
     of the tracker's run that writes it, ``cache`` holds what was found out about the source, so that it is not
     found out again.
-    ``includes`` tells which dialogues belong to the split that was asked for.
+    ``includes`` tells which dialogues belong to the split that was asked for; ``heard`` hears which share is read.
     """
 
     def __init__(self, name: str, file: File | None = None, top: Top | None = None) -> None:
@@ -56,6 +57,7 @@ class Source:
         self._record: Any = None
         self.skipped_files: list[str] = []
         self.broken: list[str] = []
+        self.heard: Heard | None = None
         self.announced: int | None = None
         self.cache: dict[object, Any] = {}
 
@@ -109,10 +111,15 @@ class Source:
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the file, one after the other, so that it need not fit into memory."""
-        lines = self._file.lines()
+        lines = iter(watched(self._file.lines(), len, self.size if self.heard else 0, self.heard))
         yield next(lines, b"").removeprefix(_BOM).removesuffix(b"\n")
         for line in lines:
             yield line.removesuffix(b"\n")
+
+    def watch(self, heard: Heard) -> None:
+        """Let someone hear which share of the source is read, while it is."""
+        for part, own in zip(self.parts, of_parts(heard, (part.size for part in self.parts)), strict=True):
+            part.heard = own
 
     def part(self, start: int, end: int) -> Source:
         """Some of the lines, between two places in the file."""
@@ -200,7 +207,7 @@ class Source:
             if twice := [name for name, count in names.items() if count > 1]:
                 extent = f"{len(twice)} of {len(names)}, {first_few(twice)}"
                 raise ReadError(where=self.name, expected=expected, found=f"{twice[0]!r} twice", extent=extent)
-        yield from top.items()
+        yield from watched(top.items(), one, len(top), self.heard)
 
     def dialogues(self) -> Iterator[tuple[str, JsonChunk]]:
         """The members of the outermost object, each decoded, as ``members`` has them."""
@@ -231,7 +238,7 @@ class Source:
         if not isinstance(top, list):
             raise ReadError(where=self.name, expected="a JSON list, or JSON lines", found="an object")
         require(top, self.name, "at least one turn", "an empty list", ReadError)
-        for number, raw in enumerate(top, start=1):
+        for number, raw in enumerate(watched(top, one, len(top), self.heard), start=1):
             yield f"object {number}", decode(raw, f"{self.name}, object {number}")
 
     def _are_all(self, top: dict[str, Any]) -> bool:
@@ -309,7 +316,7 @@ class Source:
         text = "\n".join(self.text_lines()[above:])
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
-            for cells in rows:
+            for cells in watched(rows, one, text.count("\n") + 1, self.heard):
                 yield f"line {rows.line_num + above}", cells
         except csv.Error as error:
             where = f"{self.name}, line {rows.line_num + above}"
