@@ -68,6 +68,7 @@ class Reader:
         raise NotImplementedError
 
 
+_TEXTS = frozenset({str})
 _DIGITS = 9  # of a turn's number; more is a key of another kind
 
 
@@ -96,6 +97,8 @@ class Flattener:
 
     def fields(self, value: Any, dialogue: str, turn: int | None = None) -> dict[str, Any]:
         """The fields of an object in a dialogue, or in one of its turns, as ``fields`` gives them."""
+        if type(value) is dict:  # most are, and a place costs more than they do
+            return value
         return fields(value, self.where(dialogue, turn))
 
     def where(self, dialogue: str, turn: int | None = None) -> str:
@@ -165,6 +168,8 @@ class Flattener:
         if _is_integer(value):
             return str(value)
         # An empty list is kept as such: DSTC10's scorer tells it from a slot that is not there.
+        if type(value) is list and _TEXTS.issuperset(map(type, value)):
+            return tuple(value)
         if isinstance(value, list | tuple) and all(isinstance(part, str) or _is_integer(part) for part in value):
             return tuple(map(str, value))
         remedy = "Write it as text." if isinstance(value, float | bool) else ""
