@@ -125,7 +125,7 @@ interval_options = together(
     option("--ci", type=float, default=0.95, show_default=True, metavar="LEVEL", help="Level of the intervals."),
     option("--no-ci", is_flag=True, help="No intervals."),
     choice("--interval", of=METHODS, default="percentile", help="Kind of interval."),
-    option("--resamples", type=int, default=1000, metavar="N", help="How often dialogues are drawn anew."),
+    option("--resamples", type=int, default=1000, metavar="N", help="Number of bootstrap resamples."),
     seed_option,
 )
 """How sure the numbers are."""

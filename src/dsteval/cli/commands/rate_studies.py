@@ -26,7 +26,7 @@ from dsteval.stats.intervals import Intervals
 _ratings_options = shared.together(
     option("--ci", type=float, default=0.95, metavar="LEVEL", help="Level of the intervals."),
     option("--no-ci", is_flag=True, help="No intervals."),
-    option("--resamples", type=int, default=1000, metavar="N", help="How often is drawn anew."),
+    option("--resamples", type=int, default=1000, metavar="N", help="Number of bootstrap resamples."),
     shared.seed_option,
     option("--scale", metavar="LOW..HIGH", help="What ratings may be; others are refused."),
     option("--allow-missing", is_flag=True, help="Go on though rows have no rating."),
