@@ -18,6 +18,7 @@ _COMMANDS = {
     "spread": "Score a file under every protocol, and say what makes them differ.",
     "track": "Run a tracker over a data set, and score it.",
     "rate": "Ratings by people: sample, hand out, take in, compare metrics with them.",
+    "errors": "Show what systems get wrong most: errors by slot, kind and relation.",
     "explain": "Show one dialogue turn by turn, and where its errors are.",
     "validate": "Check files, and that a reference scores perfectly against itself.",
     "convert": "Write any file that is read as our JSON Lines.",

@@ -17,7 +17,8 @@ from dsteval.render.table import Cell, Table, is_bold, text
 
 _MEASURE = 80
 """How many columns there are where there is no terminal, and COLUMNS does not say."""
-_NARROWEST = 10  # a column of texts that is wrapped; numbers never are
+_NARROWEST = 10  # what is left for a line beside its margin
+_LONG = 24  # a word that is longer may be broken in a table
 
 
 def console(file: IO[str]) -> Console:
@@ -76,7 +77,7 @@ def show(tables: list[Table], file: IO[str]) -> None:
         for number, block in enumerate(_fitting(table, out.width)):
             if number:
                 out.print()
-            out.print(_rich(block))
+            out.print(_rich(block, out.width))
         for note in table.notes:
             for line in wrapped(printable(note), out.width):
                 out.print(Text(line), style="dim", soft_wrap=True)
@@ -115,19 +116,43 @@ def _fitting(table: Table, width: int) -> list[Table]:
 
 def _narrowest(table: Table) -> int:
     """The columns that a table takes where its texts are wrapped as much as they may be."""
-    columns = enumerate(table.widths())
-    return sum(2 + (one if place in table.right else min(one, _NARROWEST)) for place, one in columns) - 2
+    return sum(_least(table)) + 2 * len(table.columns) - 2
+
+
+def _least(table: Table) -> list[int]:
+    """The least width of each column: numbers are not wrapped, nor are words that are not very long."""
+    least = []
+    for place, width in enumerate(table.widths()):
+        words = (word for row in [table.columns, *table.rows] for word in text(row[place]).split())
+        least.append(width if place in table.right else min(max(map(len, words), default=0), _LONG))
+    return least
+
+
+def _wrapped_widths(table: Table, width: int) -> list[int]:
+    """The widths of columns whose texts are wrapped to fit, the widest most."""
+    widths, least, room = table.widths(), _least(table), width - 2 * len(table.columns) + 2
+    if sum(widths) <= room:
+        return widths
+    if sum(least) > room:  # then words are broken, not numbers
+        least = [low if place in table.right else min(low, _NARROWEST) for place, low in enumerate(least)]
+    fitting = (
+        wrapped
+        for most in range(max(widths), 0, -1)
+        if sum(wrapped := [min(one, max(low, most)) for one, low in zip(widths, least, strict=True)]) <= room
+    )
+    return next(fitting, least)
 
 
 def _split(table: Table, width: int) -> list[Table]:
     """The table's columns in parts that fit, each with the first ones, which are texts."""
     widths = table.widths()
     keys = next((place for place in range(1, len(widths)) if place in table.right), len(widths))
-    taken = sum(2 + min(one, 2 * _NARROWEST) for one in widths[:keys]) - 2
+    least = _least(table)
+    taken = sum(least[:keys]) + 2 * keys - 2
     parts: list[list[int]] = [[]]
     room = width - taken
     for place in range(keys, len(widths)):
-        needed = 2 + (widths[place] if place in table.right else min(widths[place], _NARROWEST))
+        needed = 2 + least[place]
         if needed > room and parts[-1]:
             parts.append([])
             room = width - taken
@@ -136,15 +161,17 @@ def _split(table: Table, width: int) -> list[Table]:
     return [table.part([*range(keys), *part]) for part in parts]
 
 
-def _rich(table: Table) -> RichTable:
+def _rich(table: Table, width: int) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     columns: list[list[Text]] = []
+    widths = _wrapped_widths(table, width)
     for number, name in enumerate(table.columns):
         cells = [row[number] for row in table.rows]
         signed = any(getattr(cell, "sign", "") for cell in cells)
         head, *texts = _signed(name, cells) if signed else map(printable, [name, *map(text, cells)])
         side: JustifyMethod = "right" if number in table.right and not signed else "left"
-        drawn.add_column(Text(head), justify=side, overflow="fold", no_wrap=number in table.right)
+        fixed = number in table.right
+        drawn.add_column(Text(head), justify=side, overflow="fold", no_wrap=fixed, width=widths[number])
         styles = ("bold" if is_bold(cell) else "" for cell in cells)
         columns.append(list(map(Text, texts, styles)))
     for row in zip(*columns, strict=True):
