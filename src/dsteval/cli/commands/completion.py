@@ -1,7 +1,7 @@
 """``dsteval completion``: what the shell runs to complete commands, options and values."""
 
 import click
-from click.shell_completion import BashComplete, add_completion_class, get_completion_class
+from click.shell_completion import BashComplete, FishComplete, add_completion_class, get_completion_class
 
 from dsteval.cli.command import Command
 from dsteval.cli.output_files import put
@@ -46,6 +46,13 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
         befores = ["", *words]
         kept = [word for word, before in zip(words, befores, strict=False) if word != "=" or before[:2] != "--"]
         return kept, incomplete
+
+
+@add_completion_class
+class _Fish(FishComplete):
+    """Fish's completion, with descriptions that hold commas."""
+
+    source_template = FishComplete.source_template.replace('string split ","', 'string split -m 1 ","')
 
 
 @click.command(

@@ -61,7 +61,7 @@ for _study in (studies.agree_command, studies.correlate_command, studies.plan_co
         _SAMPLE,
         (
             "Mix the dialogues of two systems and hide which is which",
-            "dsteval rate sample a.json b.json --ref r.json --blind --key k.csv -o s.json",
+            "dsteval rate sample a.jsonl b.jsonl --blind --key key.csv -o s.jsonl",
         ),
     ],
 )
