@@ -75,7 +75,10 @@ def test_nor_has_it_where_a_limit_is_missed(nearly_alike: list[str | Path], tmp_
     done(run("score", second, *more, "-o", tmp_path / "saved.json"))
     ran = run("compare", first, *more, "--against", tmp_path / "saved.json", "--fail-below", "FGA@10=0.5")
     assert ran.code == 1
-    assert "a against b: +0.00 percentage points, and the confidence interval +0.00 to +0.00 reaches below 0.5" in ran.err
+    assert (
+        "a against b: +0.00 percentage points, and the confidence interval +0.00 to +0.00 reaches below 0.5"
+        in ran.err
+    )
 
 
 def test_the_best_is_bold_in_a_terminal() -> None:
@@ -269,7 +272,9 @@ def test_fail_below_without_an_interval(tmp_path: Path) -> None:
     done(run("score", both, "-o", saved))
     ran = run("compare", both, "--against", saved, "--fail-below", "JGA=-100")
     assert ran.code == 1
-    assert "the difference has no confidence interval (alike in every dialogue; intervals and tests need 2" in ran.err
+    assert (
+        "the difference has no confidence interval (alike in every dialogue; intervals and tests need 2" in ran.err
+    )
 
 
 @pytest.mark.parametrize(

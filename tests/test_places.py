@@ -243,9 +243,7 @@ def test_no_more_folds_than_conversations(here: Path) -> None:
     (here / "c.csv").write_text(f"item,rating\n{rated}")
     fit = ["rate", "correlate", "p.json", "--ref", "r.json", "--ratings", "c=c.csv", "--fit", "--no-ci"]
     assert run(*fit).code == run(*fit, "--folds", "6").code == 0
-    assert (
-        refusal(run(*fit, "--folds", "7")) == "--folds: expected at most 6, the number of dialogues, found 7."
-    )
+    assert refusal(run(*fit, "--folds", "7")) == "--folds: expected at most 6, the number of dialogues, found 7."
 
 
 @pytest.mark.parametrize(
@@ -261,9 +259,7 @@ def test_no_more_folds_than_conversations(here: Path) -> None:
 def test_saved_results_are_no_predictions(line: str) -> None:
     assert run(*SCORE.split(), "-o", "saved.json").code == 0
     said = refusal(run(*line.split()))
-    assert said.startswith(
-        "saved.json: expected predictions, found a saved result, which holds counts only."
-    )
+    assert said.startswith("saved.json: expected predictions, found a saved result, which holds counts only.")
 
 
 @pytest.mark.parametrize(

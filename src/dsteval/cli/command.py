@@ -33,6 +33,14 @@ class _Help(click.Command):
         super().__init__(*args, **attributes)
         self.examples = examples
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments. Suggests the nearest name only for a wrong option."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            nearest = (error.possibilities or [])[:1]
+            raise click.NoSuchOption(error.option_name, possibilities=nearest, ctx=ctx) from None
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands of a group, then the options in their groups, all descriptions in one column."""
         if isinstance(self, click.Group):
