@@ -16,6 +16,9 @@ COMMAND = [sys.executable, "-c", "from dsteval.cli import main; main()"]
 """``dsteval`` as a process of its own, whatever the name and the place of the installed script."""
 
 
+WIDE = {"COLUMNS": "10000"}
+
+
 @dataclass(frozen=True)
 class Ran:
     """What came of a command: exit code, stdout and stderr."""
@@ -32,8 +35,8 @@ def runner() -> CliRunner:
 
 
 def run(*arguments: str | Path, stdin: bytes = b"") -> Ran:
-    """The command in this process. What would be a traceback is raised, and fails the test."""
-    outcome = runner().invoke(cli, list(map(str, arguments)), input=stdin, prog_name="dsteval")
+    """The command in this process, lines not wrapped. What would be a traceback is raised, and fails the test."""
+    outcome = runner().invoke(cli, list(map(str, arguments)), input=stdin, prog_name="dsteval", env=WIDE)
     if outcome.exception is not None and not isinstance(outcome.exception, SystemExit):
         raise outcome.exception
     return Ran(outcome.exit_code, outcome.stdout, outcome.stderr)
@@ -42,7 +45,10 @@ def run(*arguments: str | Path, stdin: bytes = b"") -> Ran:
 def process(*arguments: str | Path, stdin: bytes = b"", **environment: str) -> Ran:
     """The command in a process of its own, its streams pipes."""
     done = subprocess.run(
-        [*COMMAND, *map(str, arguments)], input=stdin, capture_output=True, env={**os.environ, **environment}
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, **WIDE, **environment},
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 

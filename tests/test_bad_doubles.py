@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from commandline import refusal, run
+from dsteval.readers.json_pairs import decode
 from refusals import accepted, refused
 
 # A turn of each format, in the first dialogue of a file and in a later one; STATE is the reference's, or the
@@ -161,3 +162,11 @@ def test_dialogues_twice_in_a_folder(tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         (tmp_path / name).write_text(f'{{"d": {{{EMPTY_FGA}}}}}')
     assert "each dialogue once" in refusal(run("score", tmp_path))
+
+
+@pytest.mark.parametrize("text", [r"\u0022:", r"\"\u0020:", r"\"\u003a", r"\"\u003A", r"\"\u0009:", r"\"\u000a:"])
+def test_an_escape_hides_no_key_that_stands_twice(text: str) -> None:
+    chunk = decode(b'{"a": "%b", "b": 1, "b": 2}' % text.encode(), "here")
+    assert chunk.doubled
+    assert [key for key, _ in chunk.value.items()] == ["a", "b", "b"]
+    assert not decode(b'{"a": "%b", "b": 1}' % text.encode(), "here").doubled

@@ -300,6 +300,16 @@ def test_stdout_that_cannot_be_written(good: Path, form: str, stream: str) -> No
     assert len([line for line in ran.err.splitlines() if ": read as " not in line]) == 1
 
 
+@pytest.mark.parametrize("option", ["--out", "--errors"])
+def test_a_disk_that_is_full_leaves_no_half_file(good: Path, option: str) -> None:
+    out = written(good.with_name("out.json"), "what was there")
+    limited = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *COMMAND, "score", str(good), option, str(out)]
+    done = subprocess.run(limited, capture_output=True)
+    assert "File too large" in refusal(Ran(done.returncode, done.stdout.decode(), done.stderr.decode()))
+    assert out.read_text() == "what was there"
+    assert sorted(path.name for path in good.parent.iterdir()) == sorted({good.name, out.name})
+
+
 def test_stdin_that_is_closed() -> None:
     assert "standard input" in refusal(closed("score", "-", stream="<&-"))
 

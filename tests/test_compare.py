@@ -31,7 +31,7 @@ def test_by_hand() -> None:
     assert jga.difference == pytest.approx(5 / 6 - 3 / 6)
     assert match.difference == pytest.approx(2 / 3 - 1 / 3)
     assert match.p == mcnemar(2, 1) == 1.0  # x and y only in a, z only in b
-    assert "2 only in a, 1 only in b" in match.note
+    assert "2 only a, 1 only b" in match.note
     # Of the 27 draws of three dialogues the smallest difference is that of z three times: 3 of 6 against 6 of 6.
     assert jga.low is not None and jga.low >= -0.5
     assert found["SlotAccuracy", "a", "b"].difference == pytest.approx((1 - 1 / 180) - (1 - 3 / 180))

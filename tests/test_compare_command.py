@@ -45,7 +45,10 @@ def test_text() -> None:
     assert rows["pointer"].split()[4] == "48.68†" and rows["seq2seq"].split()[4] == "72.37"
     # A number that is marked stands below one that is not, digit below digit.
     assert rows["pointer"].index("48.68†") == rows["seq2seq"].index("72.37") == lines[0].index("JGA") - 2
-    assert any(line.startswith("† worse than the best of the column at 5 % (paired-bootstrap") for line in lines)
+    assert any(
+        line.startswith("† significantly worse than the best of the column (5%, paired-bootstrap")
+        for line in lines
+    )
     jga = [line for line in lines if line.startswith("JGA ")]
     assert [line.split()[1:3] for line in jga] == [["pointer", "seq2seq"], ["seq2seq", "prompted"]]
     assert "-23.68 [-40.28, -5.41]" in jga[0]
@@ -170,7 +173,7 @@ def test_latex_is_whole(tmp_path: Path) -> None:
     scores, pairs = parsed_latex(text)
     assert scores[1][4] == r"48.68\textsuperscript{\dag}" and scores[2][4] == r"\textbf{72.37}"
     assert pairs[1][3] == "$-$23.68 [$-$40.28, $-$5.41]"
-    assert re.search(r"^% .*signature proto:exact@2", text, re.M)
+    assert re.search(r"^% signature: proto:exact@2", text, re.M)
     compiles(text, tmp_path)
 
 

@@ -50,13 +50,13 @@ def test_the_shorter_lifetime_leads_under_protocols() -> None:
 
 def test_turns_are_not_shown_times_100() -> None:
     scored = results(("ErrorLifetime", "JGA"))
-    told = "per cent, but ErrorLifetime"
+    told = "in %; ErrorLifetime in turns"
     assert "| ErrorLifetime | slow | 3.25 |" in printed(tables.resample_tables(over_resamples(scored)))
     assert told in printed(tables.resample_tables(over_resamples(scored)))
     assert "| quick | slow | -2.25 |" in printed(tables.discrimination_tables(discriminative_power(scored)))
     planned = printed(tables.plan_tables(plan(scored, difference={"ErrorLifetime": 1, "JGA": 0.01})))
     assert "| ErrorLifetime | quick | slow | -2.25 | 1.33 | 1.00 | 14 |" in planned
-    assert "| JGA | quick | slow | +56.25 |" in planned and "points, but ErrorLifetime" in planned
+    assert "| JGA | quick | slow | +56.25 |" in planned and "percentage points; ErrorLifetime in turns" in planned
     runs = printed(tables.repeats_tables(repeated(scored)))
     assert "| ErrorLifetime | 2.12 |" in runs and told in runs
     refs = two_references(SLOW, {"ref": REF, "quick": QUICK}, metrics=["ErrorLifetime"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dsteval
-from commandline import refusal, run
+from commandline import WIDE, refusal, run
 from dsteval.render.lanes import gutters
 
 EXAMPLE = Path(dsteval.__file__).parent / "example"
@@ -181,13 +181,15 @@ def test_values_that_would_break_the_output(tmp_path: Path) -> None:
     assert next(csv.DictReader(io.StringIO(text)))["ref"] == "one\ntwo"
 
 
-def test_long_values_and_utterances_are_not_wrapped_in_a_pipe(tmp_path: Path) -> None:
+def test_long_values_and_utterances_are_wrapped_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pred = tmp_path / "pred.jsonl"
     line = {"dialogue_id": "d", "turn_id": 0, "user": "word " * 300, "ref": {"hotel-name": "x" * 700}, "pred": {}}
     pred.write_text(json.dumps(line))
-    lines = explain(pred, "d").splitlines()
-    assert any(line.count("word") == 300 for line in lines)
-    assert any("x" * 700 in line for line in lines)
+    monkeypatch.setitem(WIDE, "COLUMNS", "80")
+    text = explain(pred, "d")
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("word") == 300
+    assert text.replace("\n", "").replace(" ", "").count("x" * 700) == 1
 
 
 @pytest.mark.parametrize("name", ["[red]d[/red]", "[/]", "d:smile:", "d\\", "\\[d]", "d\\["])

@@ -18,7 +18,7 @@ UNDEFINED = '{"dialogue_id": "d", "turn_id": 0, "ref": {}, "pred": {}}\n'
 def test_only_the_table_is_left() -> None:
     ran = run(*ONE, "--quiet")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines() == ["system    #turns     JGA", "─" * 24, "pointer       76   48.68"]
+    assert ran.out.splitlines() == ["system   #turns    JGA", "─" * 22, "pointer      76  48.68"]
     assert run(*ONE, "-q") == ran
     loud = run(*ONE)
     assert loud.out.startswith(ran.out.rstrip("\n")) and "signature" in loud.out and ": read as " in loud.err

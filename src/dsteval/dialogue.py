@@ -5,6 +5,7 @@ stay, because some published scorers count them. Protocols decide later what an 
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
@@ -96,6 +97,7 @@ def canonical_id(dialogue_id: str) -> str:
     return dialogue_id.strip().casefold().removesuffix(".json")
 
 
+@lru_cache(maxsize=1 << 14)
 def slot_of(service: str, slot: str) -> str:
     """A slot as 'service-slot'; MultiWOZ 2.2 writes it so already, in any case.
 
@@ -112,11 +114,11 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
     Frames become one state: their slots carry the service, and a service that a turn does not mention keeps
     its last frame.
     """
-    states, frames = (list(map(of_turn, dialogue.turns)) for of_turn in _WRITTEN[side])
-    if frames.count(None) == len(frames):
-        return [] if None in states else states
-    if any(pair == (None, None) for pair in zip(frames, states, strict=True)):
+    states, frames = _both_forms(dialogue, side)
+    if not _are_whole(states, frames):
         return []
+    if frames.count(None) == len(frames):
+        return states
     carried = []
     last: dict[str, Items] = {}
     for services, state in zip(frames, states, strict=True):
@@ -128,6 +130,22 @@ def written_states(dialogue: Dialogue, side: Side) -> list[Items]:
             last[frame.service] = [(slot_of(frame.service, slot), value) for slot, value in frame.items]
         carried.append([item for items in last.values() for item in items])
     return carried
+
+
+def has_states(dialogue: Dialogue, side: Side) -> bool:
+    """Whether one side has a state, or frames, at every turn."""
+    return bool(dialogue.turns) and _are_whole(*_both_forms(dialogue, side))
+
+
+def _both_forms(dialogue: Dialogue, side: Side) -> tuple[list[Any], list[Any]]:
+    states, frames = (list(map(of_turn, dialogue.turns)) for of_turn in _WRITTEN[side])
+    return states, frames
+
+
+def _are_whole(states: list[Any], frames: list[Any]) -> bool:
+    if None not in states or None not in frames:
+        return True
+    return all(state is not None or frame is not None for state, frame in zip(states, frames, strict=True))
 
 
 _WRITTEN: dict[Side, tuple[Callable[[Turn], Any], Callable[[Turn], Any]]] = {

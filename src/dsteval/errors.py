@@ -199,7 +199,8 @@ class Problems:
     def __init__(self, source: str) -> None:
         self.source = source
         self.first: dict[str, str] = {}
-        self.places: dict[str, None] = {}  # in order, each once
+        self.places: dict[str, str] = {}  # in order, each with what was found first
+        self.dialogues: set[str] = set()
 
     def add(
         self,
@@ -217,7 +218,8 @@ class Problems:
         if not self.places:
             where = ", ".join(filter(None, (self.source, place, slot and f"slot {slot!r}")))
             self.first = {"where": where, "expected": expected, "found": found, "remedy": remedy}
-        self.places[place] = None
+        self.places.setdefault(place, f"expected {expected}, found {found}" if expected else found)
+        self.dialogues.add(dialogue)
 
     def check(self, total: int, unit: str = "turns") -> None:
         """Raise the first problem, if there was one, as ReadError."""

@@ -31,7 +31,11 @@ class Policy:
     def signature(self, coverage: Coverage, frames_missing: bool) -> list[str]:
         """The policy as it stands in a score's signature: what is not the default, where it made a difference."""
         met = {"missing": coverage.missing or coverage.lengths or frames_missing, "extra": coverage.extra}
-        return [f"{name}:{value}" for name, value in vars(self).items() if value != "error" and met[name]]
+        broken = [f"broken:{len(coverage.broken)}"] if coverage.broken else []
+        return [
+            *(f"{name}:{value}" for name, value in vars(self).items() if value != "error" and met[name]),
+            *broken,
+        ]
 
 
 @dataclass
@@ -42,7 +46,8 @@ class Coverage:
     ``left_out`` those that the protocol, or --missing skip, leaves out; ``dropped`` are the keys of those among
     them that a step of the protocol leaves out. ``differs`` counts the turns where the reference given separately
     and the one inside the predictions' file are not the same. ``lengths`` tells of dialogues with another number
-    of turns on either side; ``ignored`` are predicted turns after the reference's last.
+    of turns on either side; ``ignored`` are predicted turns after the reference's last; ``broken`` are places of
+    the predictions that could not be read and were left out with their dialogues.
     """
 
     ref_dialogues: int = 0
@@ -56,11 +61,12 @@ class Coverage:
     lengths: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, object]:
-        """The block ``coverage`` of the JSON."""
+        """The block ``coverage`` of the JSON; ``broken`` where something was."""
         names = ("ref_dialogues", "scored_dialogues", "ref_turns", "scored_turns", "missing", "extra", "left_out")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in (*names, *(["broken"] if self.broken else []))}
 
     @classmethod
     def sum(cls, parts: Sequence[Coverage], *, one_reference: bool) -> Coverage:
@@ -70,7 +76,7 @@ class Coverage:
         not missing.
         """
         whole = cls()
-        for name in ("extra", "lengths", "left_out", "dropped", "ignored"):
+        for name in ("extra", "lengths", "left_out", "dropped", "ignored", "broken"):
             setattr(whole, name, list(dict.fromkeys(key for part in parts for key in getattr(part, name))))
         for part in parts:
             whole.scored_dialogues += part.scored_dialogues

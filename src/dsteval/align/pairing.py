@@ -13,7 +13,7 @@ from dsteval.align.coverage import Coverage, Policy
 from dsteval.align.fingerprint import Fingerprint, hash64
 from dsteval.align.id_advice import check_partners, no_overlap
 from dsteval.align.sides import filled, has_correctness, lacks_prediction, listed, user_turns
-from dsteval.dialogue import Dialogue, Side, canonical_id, written_states
+from dsteval.dialogue import Dialogue, Side, canonical_id, has_states
 from dsteval.errors import AlignmentError, first_few
 from dsteval.protocols.model import Scope
 from dsteval.readers import Encoded
@@ -206,7 +206,7 @@ class Aligner:
 
     def _complete(self, dialogue: Dialogue, side: Side) -> bool:
         """Whether every turn has a side; noted where not."""
-        if not dialogue.turns or written_states(dialogue, side):
+        if not dialogue.turns or has_states(dialogue, side):
             return True
         held = ((turn.number, getattr(turn, side), getattr(turn, f"{side}_frames")) for turn in dialogue.turns)
         lacking = (number for number, state, frames in held if state is None and frames is None)
@@ -227,7 +227,7 @@ class Aligner:
         if last is not None and keys[last:]:
             self.coverage.ignored += (f"{pred.id} turn {number}" for number in keys[last:])
             pred = msgspec.structs.replace(pred, turns=pred.turns[:last])
-        if written_states(pred, "ref"):
+        if has_states(pred, "ref"):
             pairs = zip(self._ref_states(ref), self._ref_states(pred), strict=True)
             self.coverage.differs += sum(a != b for a, b in pairs)
         return filled(ref, dict(zip(numbers, pred.turns, strict=True)), pred)

@@ -137,7 +137,7 @@ def _throughout(result: Result) -> Iterator[Counts]:
 
 
 def differences(pairs: Sequence[tuple[Result, Result]], shared: SharedDraws, test: str) -> Iterator[Difference]:
-    """Every metric's pairs, Holm over them; then by McNemar, where JGA tells, the dialogues right throughout."""
+    """Every metric's pairs, Holm over them; then by McNemar, where JGA tells, the fully correct dialogues."""
     for text in pairs[0][0].metrics:
         yield from with_holm([_difference(text, a, b, shared, test) for a, b in pairs])
     if all(result.name in shared.throughout for pair in pairs for result in pair):
@@ -169,7 +169,7 @@ def _match(a: Result, b: Result, shared: SharedDraws) -> Difference:
         return measured
     right, other = (one[:, 1] == 1 for one in counts.values())
     only_a, only_b = int((right & ~other).sum()), int((other & ~right).sum())
-    note = _joined(f"right throughout: {only_a} only in a, {only_b} only in b", measured.note)
+    note = _joined(f"fully correct dialogues: {only_a} only {a.name}, {only_b} only {b.name}", measured.note)
     return replace(measured, p=mcnemar(only_a, only_b), note=note, floor=None)
 
 

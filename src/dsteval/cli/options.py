@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
@@ -13,7 +14,8 @@ import click
 from dsteval.align.coverage import Extra, Missing
 from dsteval.cli import values
 from dsteval.cli.command import option
-from dsteval.cli.messages import note, progress
+from dsteval.cli.messages import is_quiet, note
+from dsteval.cli.progress import ReadingBar, progress
 from dsteval.errors import ReadError, first_few, require
 from dsteval.outcomes.slices import BY
 from dsteval.pipeline.inputs import open_source
@@ -299,6 +301,8 @@ def open_shown(text: str) -> Source:
         source = open_source(text, bar)
     if bar.came:
         say_unverified(text)
+    if sys.stderr.isatty() and not is_quiet():
+        source.watch(ReadingBar(source.name, sum(part.size for part in source.parts)))
     return source
 
 

@@ -39,7 +39,7 @@ def emit(
     for remark in remarks if form == "csv" else ():
         note(remark)
     if is_quiet():
-        tables = [_without_notes(table) for table in tables]
+        tables = [replace(table, notes=()) for table in tables]
     if form == "text":
         from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
 
@@ -65,10 +65,6 @@ def put(text: str) -> None:
         to_stdout(data)
     else:
         write("--out", out, data)
-
-
-def _without_notes(table: Table) -> Table:
-    return replace(table, notes=(), narrow=table.narrow and _without_notes(table.narrow))
 
 
 def _is_utf8(stream: TextIO | None) -> bool:

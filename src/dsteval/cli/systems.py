@@ -1,24 +1,21 @@
 """The systems that a command is given: files of predictions, scored, and results that were saved."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dsteval.cli.messages import progress
 from dsteval.cli.options import open_named, open_shown, say
 from dsteval.cli.path_checks import typed
 from dsteval.errors import OptionError, require
 from dsteval.pipeline.evaluation import evaluate
 from dsteval.pipeline.inputs import check_names, system_name
 from dsteval.pipeline.run import Run
-from dsteval.pipeline.workers import can_run, number_of_workers, run_all
+from dsteval.pipeline.workers import can_run, number_of_workers, run_all, shares_of
 from dsteval.readers import Source
 from dsteval.results.result import Result
 from dsteval.results.saved import is_saved, load, merge, recounted
-
-_PATIENCE = 32 << 20  # bytes; files below take no time worth a progress bar
 
 
 def systems(
@@ -37,7 +34,7 @@ def systems(
     # One after the other, each file is let go before the next is read.
     together = number > 1 and len(files) > 1 and can_run
     results: list[Result | None] = []
-    waiting: dict[int, Callable[..., Result]] = {}
+    waiting: dict[int, partial[Result]] = {}
     for name, path in named(files):
         source = open_shown(path)
         if is_saved(source):
@@ -49,7 +46,7 @@ def systems(
             results += [replace(loaded[0], name=name)] if len(loaded) == 1 and name else loaded
             continue
         say(source, arguments["format"])
-        task = partial(_scored, reference, source, {**arguments, "name": name, "outcomes": outcomes})
+        task = partial(evaluate, reference, source, **{**arguments, "name": name, "outcomes": outcomes})
         if together:
             waiting[len(results)] = task
         results.append(None if together else task(workers=number))
@@ -58,21 +55,13 @@ def systems(
     return [result for result in results if result is not None]
 
 
-def _together(tasks: Sequence[Callable[..., Result]], number: int) -> Iterator[Result]:
+def _together(tasks: Sequence[partial[Result]], number: int) -> Iterator[Result]:
     """The result of each file, several scored at the same time; where one is refused, this process says why."""
-    found = run_all([partial(task, workers=1, shown=False) for task in tasks], number)
+    sources = [task.args[1] for task in tasks]
+    shown = next((source.parts[0].heard for source in sources), None)
+    found = run_all([partial(task, workers=1) for task in tasks], number, shown and shares_of(sources, shown))
     for task, result in zip(tasks, found, strict=True):
         yield task(workers=1) if result is None else result
-
-
-def _scored(
-    reference: Source | None, source: Source, arguments: dict[str, Any], *, workers: int, shown: bool = True
-) -> Result:
-    columns = ("SpinnerColumn", "{task.completed:.0f} dialogues", "TimeElapsedColumn")
-    size = sum(part.size for part in source.parts)
-    with progress(*columns, worth_it=shown and size >= _PATIENCE, description=source.name, total=None) as update:
-        tick = update and (lambda number: update(advance=number))
-        return evaluate(reference, source, progress=tick, workers=workers, **arguments)
 
 
 def _run(arguments: dict[str, Any]) -> Run:

@@ -14,7 +14,7 @@ from dsteval.outcomes.error_records import DialogueContext, errors_of
 from dsteval.pipeline.inputs import Input, label_of, open_input, system_name
 from dsteval.pipeline.run import Run, Settings
 from dsteval.pipeline.scan import Scan, ScannedPart, Side
-from dsteval.pipeline.workers import can_run, number_of_workers, run_all, stop_without
+from dsteval.pipeline.workers import can_run, number_of_workers, run_all, shares_of, stop_without
 from dsteval.protocols.model import Protocol
 from dsteval.readers import Source, detect
 from dsteval.readers.encoded import NotInBlocksError
@@ -116,7 +116,9 @@ def _in_parts(
     if len(parts) == 1 or not can_run:
         return None
     make = partial(make, schema_from=(source,))  # what lies beside the file, for its parts too
-    found = [one for one in run_all([partial(_part, make, part) for part in parts], number) if one is not None]
+    waiting = None if source.heard is None else shares_of(parts, source.heard)
+    came = run_all([partial(_part, make, part) for part in parts], number, waiting)
+    found = [one for one in came if one is not None]
     if len(found) < len(parts) or not scan.absorb(found):
         return None
     if progress is not None:

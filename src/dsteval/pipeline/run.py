@@ -15,7 +15,8 @@ from dsteval.metrics import Metric, parse, under
 from dsteval.metrics.fga import FGA
 from dsteval.outcomes.slices import BY, check_unit
 from dsteval.protocols.model import MOST_SLOTS, Protocol, load
-from dsteval.readers.source import Schema, SchemaFile, schema_hash, schema_of
+from dsteval.readers.schema import Schema, SchemaFile, schema_hash
+from dsteval.readers.source import schema_of
 from dsteval.stats.intervals import Intervals
 from dsteval.values.slots import MULTIWOZ, SPELLINGS
 from dsteval.values.user_tables import USER_TABLES, Table, UserTables
@@ -29,9 +30,10 @@ class Settings(TypedDict, total=False):
     names the field that holds the reference, where a file has several. ``missing`` and ``extra`` say what is done
     where one side lacks dialogues (Policy). ``slots`` is |S|, or the list of slots. ``domain_lambda`` gives
     domains a lambda of their own. ``changes`` keeps account of every value that the protocol rewrote, ``errors``
-    of every error. ``variants`` and ``ontology`` are tables that some protocols need, a path or the content; so is
-    ``schema``, the schema.json that is not beside the data, and ``train_schema`` tells which services were seen in
-    training.
+    of every error. With ``keep_going`` broken lines of predictions are left out with their dialogues, and listed
+    in ``Coverage.broken``. ``variants`` and ``ontology`` are tables that some protocols need, a path or the
+    content; so is ``schema``, the schema.json that is not beside the data, and ``train_schema`` tells which
+    services were seen in training.
     """
 
     settings: Sequence[str]
@@ -39,6 +41,7 @@ class Settings(TypedDict, total=False):
     format: str | None
     ref_format: str | None
     ref_field: str | None
+    keep_going: bool
     missing: Missing
     extra: Extra
     slots: int | Sequence[str] | None
@@ -147,7 +150,9 @@ class Run:
         if not pred:
             return readers.Options(False, self.options.get("ref_field"))
         return readers.Options(
-            self.options.get("updates", False), None if with_ref else self.options.get("ref_field")
+            self.options.get("updates", False),
+            None if with_ref else self.options.get("ref_field"),
+            self.options.get("keep_going", False),
         )
 
     @property

@@ -16,7 +16,8 @@ from dsteval.metrics import Metric
 from dsteval.outcomes.blocks import Block
 from dsteval.outcomes.cells import Cells
 from dsteval.outcomes.extra_columns import DialogueStates
-from dsteval.outcomes.frames import FrameComparer, Framer
+from dsteval.outcomes.frame_comparer import FrameComparer
+from dsteval.outcomes.frames import Framer
 from dsteval.outcomes.slices import BY_SLOT, SlotSlicer, service_key, service_parts, turn_parts
 from dsteval.outcomes.table import Outcomes
 from dsteval.outcomes.turns import Comparer, SeenSlot
@@ -162,6 +163,8 @@ class Scan:
             self.updated |= "pred" in dialogue.updates
             self.forced |= dialogue.forced
             yield dialogue, self.preparer.dialogue(dialogue)
+        if isinstance(self._pred, Source):
+            self.aligner.coverage.broken += (place for part in self._pred.parts for place in part.broken)
         self.preparer.problems.check(self.aligner.coverage.scored_turns)
         self._check_names()
         self._check_finished()
@@ -327,10 +330,8 @@ class Scan:
 
     def signature(self, partition: Partition, n_slots: int) -> tuple[str, ...]:
         """The signature of a score without its metric, in pieces."""
-        framer = self.framer
-        filled = framer is not None and framer.filled
+        filled, schema = (False, "") if self.framer is None else (self.framer.filled, self.framer.hash)
         inputs = {"updates": self.updated, "forced": self.forced, "frames": filled}
-        schema = "" if framer is None else framer.hash
         said = [name for name, holds in inputs.items() if holds]
         return self.run.signature(partition.coverage, partition.reference_hash, n_slots, schema, said)
 

@@ -7,12 +7,17 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Generic, TypeVar
 
 from dsteval.errors import DstevalError, OptionError
+from dsteval.readers import Source
+from dsteval.readers.watching import Heard
 
 Found = TypeVar("Found")
+
+_PAUSE = 0.3  # seconds
 
 can_run = "fork" in multiprocessing.get_all_start_methods()
 """Whether there are processes that begin as copies of this one, as all but Windows have them."""
@@ -36,9 +41,11 @@ class _Worker(Generic[Found]):
         self._process.start()
         theirs.close()
 
-    def found(self) -> Found | None:
+    def found(self, waiting: Callable[[], None] | None) -> Found | None:
         """What the task found, None where something was wrong. Raises DstevalError where the process died."""
         try:
+            while waiting is not None and not self._mine.poll(_PAUSE):
+                waiting()
             answer: Found | None = self._mine.recv()
         except (EOFError, OSError):
             self._process.join()
@@ -67,8 +74,18 @@ def _answer(task: Callable[[], Found], pipe: Connection) -> None:
         pipe.send(found)
 
 
-def run_all(tasks: Sequence[Callable[[], Found]], at_once: int) -> Iterator[Found | None]:
-    """What each task found, in their order, None where something was wrong.
+def shares_of(sources: Sequence[Source], heard: Heard) -> Callable[[], None]:
+    """Have sources that other processes read tell how far they are, and this one, when it is called, the whole."""
+    read = multiprocessing.RawArray("d", len(sources))
+    for place, source in enumerate(sources):
+        source.watch(partial(read.__setitem__, place))
+    return lambda: heard(sum(read) / len(sources))
+
+
+def run_all(
+    tasks: Sequence[Callable[[], Found]], at_once: int, waiting: Callable[[], None] | None = None
+) -> Iterator[Found | None]:
+    """What each task found, in their order, None where something was wrong; ``waiting`` is called now and then.
 
     Raises DstevalError where a process dies. However this ends, no process is left.
     """
@@ -76,7 +93,7 @@ def run_all(tasks: Sequence[Callable[[], Found]], at_once: int) -> Iterator[Foun
         workers: list[_Worker[Found]] = []
         try:
             workers += (_Worker(task) for task in tasks[first : first + at_once])
-            yield from [worker.found() for worker in workers]
+            yield from [worker.found(waiting) for worker in workers]
         finally:
             for worker in workers:
                 worker.stop()

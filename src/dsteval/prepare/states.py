@@ -19,7 +19,7 @@ from dsteval.prepare.vocabulary import Numbers, Prepared, State, Vocabulary
 from dsteval.protocols.model import Protocol
 from dsteval.protocols.steps import STEPS, Sides
 from dsteval.readers import Encoded
-from dsteval.readers.source import Schema
+from dsteval.readers.schema import Schema
 from dsteval.values.matchers import PreparedValue, texts
 from dsteval.values.normalise import is_deletion
 from dsteval.values.slots import SPELLINGS, domain_of

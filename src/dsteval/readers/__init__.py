@@ -181,6 +181,10 @@ def read(
         raise OptionError(
             where=where, expected=f"a format that holds several references ({able})", found=reader.name
         )
+    if options.keep_going and not reader.keeps_going:
+        able = ", ".join(name for name in names() if find(name).keeps_going)
+        where = f"{source.name}, --keep-going"
+        raise OptionError(where=where, expected=f"a format whose lines stand alone ({able})", found=reader.name)
     read_ids: set[str] = set()
     for part in source.parts:
         with not_too_deep(part):

@@ -15,10 +15,14 @@ from dsteval.readers.source import Source
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may say about a file: its predicted states are ``updates``; which field is the reference."""
+    """What a user may say about a file: its predicted states are ``updates``; which field is the reference.
+
+    With ``keep_going`` a line that cannot be read is left out with its dialogue, and listed in ``Source.broken``.
+    """
 
     updates: bool = False
     ref_field: str | None = None
+    keep_going: bool = False
 
     def updated(self, side: Side = "pred") -> tuple[Side, ...]:
         """The sides that hold updates, where the file's own side is ``side``."""
@@ -42,13 +46,15 @@ class Sign(NamedTuple):
 class Reader:
     """One format. ``sides`` is ``both`` where a file holds ref and pred together, else ``one``.
 
-    ``ref_fields`` tells whether a file may hold several references, one of which ``--ref-field`` names.
+    ``ref_fields`` tells whether a file may hold several references, one of which ``--ref-field`` names;
+    ``keeps_going`` whether it can leave out what is broken.
     """
 
     name: str
     about: str
     sides: str = "both"
     ref_fields: bool = False
+    keeps_going: bool = False
 
     def sniff(self, source: Source) -> Sign | None:
         """The sign by which the source is recognised as this format, if there is one."""
@@ -62,6 +68,7 @@ class Reader:
         raise NotImplementedError
 
 
+_TEXTS = frozenset({str})
 _DIGITS = 9  # of a turn's number; more is a key of another kind
 
 
@@ -90,6 +97,8 @@ class Flattener:
 
     def fields(self, value: Any, dialogue: str, turn: int | None = None) -> dict[str, Any]:
         """The fields of an object in a dialogue, or in one of its turns, as ``fields`` gives them."""
+        if type(value) is dict:  # most are, and a place costs more than they do
+            return value
         return fields(value, self.where(dialogue, turn))
 
     def where(self, dialogue: str, turn: int | None = None) -> str:
@@ -159,6 +168,8 @@ class Flattener:
         if _is_integer(value):
             return str(value)
         # An empty list is kept as such: DSTC10's scorer tells it from a slot that is not there.
+        if type(value) is list and _TEXTS.issuperset(map(type, value)):
+            return tuple(value)
         if isinstance(value, list | tuple) and all(isinstance(part, str) or _is_integer(part) for part in value):
             return tuple(map(str, value))
         remedy = "Write it as text." if isinstance(value, float | bool) else ""
@@ -305,12 +316,16 @@ class Grouped(Flattener):
         self.note_line(line, expected, shown(record))
         return None
 
+    def check(self) -> None:
+        """Raise ReadError for what was wrong, once all is read."""
+        self.problems.check(self.total)
+
     def dialogues(
         self, updates: tuple[Side, ...] = (), gaps: bool = False, keyed: bool = True, nested: bool = False
     ) -> Iterator[Dialogue]:
         """The dialogues, once all problems have been checked; ``nested`` where an object of turns has an order."""
         ordered = {name: by_number(name, turns, self.problems) for name, turns in self.turns.items()}
-        self.problems.check(self.total)
+        self.check()
         for name, turns in ordered.items():
             shuffled = nested and falls(self.turns[name])
             yield Dialogue(name, turns, name in self.doubled, updates, gaps, keyed=keyed, shuffled=shuffled)

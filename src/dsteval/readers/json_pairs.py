@@ -12,7 +12,8 @@ import msgspec
 
 from dsteval.errors import ReadError
 
-_NESTED = frozenset({dict, list})
+# Quotes, colons and white space that would be written otherwise, and count otherwise then.
+_ESCAPED = re.compile(rb"\\u00(?:2[02]|3[aA]|0[9aAdD])")
 
 
 class DoubledObject(dict[str, Any]):
@@ -48,21 +49,14 @@ def keys_in_bytes(data: bytes) -> int:
     return data.translate(None, b" \t\r\n").count(b'":')
 
 
-def count_keys(value: Any) -> int:
-    """The keys of a decoded value, at any depth.
-
-    >>> count_keys({"a": [{"b": 1}, {"c": {}}]})
-    3
-    """
-    kind = type(value)
-    if kind is dict:
-        count = len(value)
-        for inner in value.values():
-            if type(inner) in _NESTED:
-                count += count_keys(inner)
-        return count
-    # Long lists of numbers, such as a model's input, are passed over at once.
-    return 0 if kind is not list or _NESTED.isdisjoint(map(type, value)) else sum(map(count_keys, value))
+def _has_all_keys(data: bytes, value: Any) -> bool:
+    """Whether bytes name no more keys than what was decoded from them, once that is written as bytes again."""
+    if _ESCAPED.search(data):
+        return False
+    try:
+        return keys_in_bytes(data) == keys_in_bytes(msgspec.json.encode(value))
+    except (ValueError, msgspec.EncodeError, RecursionError):  # half a character, or nested too deep
+        return False
 
 
 def decode(data: Any, where: str) -> JsonChunk:
@@ -75,7 +69,7 @@ def decode(data: Any, where: str) -> JsonChunk:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise explain_failure(data, where, error, line=False) from None
-    if keys_in_bytes(data) == count_keys(value):
+    if _has_all_keys(data, value):
         return JsonChunk(value, False)
     pairs = decode_pairs(data)
     return JsonChunk(pairs, True) if _has_double(pairs) else JsonChunk(value, False)

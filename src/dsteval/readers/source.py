@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import codecs
 import csv
-import hashlib
 import io
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
@@ -17,25 +16,12 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from dsteval.dialogue import canonical_id, slot_of
+from dsteval.dialogue import canonical_id
 from dsteval.errors import ReadError, encodable, first_few, require
 from dsteval.readers.file_sets import File, Gathered, gather, selected
 from dsteval.readers.json_pairs import JsonChunk, decode, decode_pairs, explain_failure, plain
-
-
-class Schema(dict[str, dict[str, bool | None]]):
-    """Service -> its slots, as 'service-slot' -> whether they are categorical; None where the schema does not say.
-
-    ``possible`` are the values that it lists for a slot.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.possible: dict[str, list[str]] = {}
-
-
-SchemaFile: TypeAlias = "str | PathLike[str] | Sequence[Any] | None"
-"""A path to a schema.json, or its content."""
+from dsteval.readers.schema import Schema, SchemaFile, schema_in
+from dsteval.readers.watching import Heard, of_parts, one, watched
 
 Top: TypeAlias = "dict[str, Any] | list[Any]"
 
@@ -54,9 +40,10 @@ class Source:
 
     ``name`` is how messages call it. A folder or an archive is a source whose ``parts`` are its files of data;
     ``schema`` is the slot list that a schema.json beside them gives, ``skipped_files`` names files that are no
-    data, ``announced`` is the number of dialogues of the tracker's run that writes it, ``cache`` holds what was
-    found out about the source, so that it is not found out again.
-    ``includes`` tells which dialogues belong to the split that was asked for.
+    data, ``broken`` the places that could not be read and were left out, ``announced`` is the number of dialogues
+    of the tracker's run that writes it, ``cache`` holds what was found out about the source, so that it is not
+    found out again.
+    ``includes`` tells which dialogues belong to the split that was asked for; ``heard`` hears which share is read.
     """
 
     def __init__(self, name: str, file: File | None = None, top: Top | None = None) -> None:
@@ -69,6 +56,8 @@ class Source:
         self._without: frozenset[str] = frozenset()
         self._record: Any = None
         self.skipped_files: list[str] = []
+        self.broken: list[str] = []
+        self.heard: Heard | None = None
         self.announced: int | None = None
         self.cache: dict[object, Any] = {}
 
@@ -122,10 +111,15 @@ class Source:
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the file, one after the other, so that it need not fit into memory."""
-        lines = self._file.lines()
+        lines = iter(watched(self._file.lines(), len, self.size if self.heard else 0, self.heard))
         yield next(lines, b"").removeprefix(_BOM).removesuffix(b"\n")
         for line in lines:
             yield line.removesuffix(b"\n")
+
+    def watch(self, heard: Heard) -> None:
+        """Let someone hear which share of the source is read, while it is."""
+        for part, own in zip(self.parts, of_parts(heard, (part.size for part in self.parts)), strict=True):
+            part.heard = own
 
     def part(self, start: int, end: int) -> Source:
         """Some of the lines, between two places in the file."""
@@ -174,10 +168,13 @@ class Source:
         if head[:1] != b"{":
             return "list" if head[:1] == b"[" else "text"
         # Lines have an object of its own in the first, and others after it, or, alone, a turn.
-        line, _, rest = (head if b"\n" in head else first.data.lstrip()).partition(b"\n")
-        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            if "dialogue_id" in msgspec.json.decode(line) or rest.strip():
-                return "lines"
+        lines = (head if b"\n" in head else first.data.lstrip()).split(b"\n", 2)
+        rest = b"".join(lines[1:]).strip()
+        for line in lines[:2]:  # the first may be broken
+            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                record = msgspec.json.decode(line)
+                if isinstance(record, dict) and ("dialogue_id" in record or rest):
+                    return "lines"
         return "object"
 
     @cached_property
@@ -210,28 +207,38 @@ class Source:
             if twice := [name for name, count in names.items() if count > 1]:
                 extent = f"{len(twice)} of {len(names)}, {first_few(twice)}"
                 raise ReadError(where=self.name, expected=expected, found=f"{twice[0]!r} twice", extent=extent)
-        yield from top.items()
+        yield from watched(top.items(), one, len(top), self.heard)
 
     def dialogues(self) -> Iterator[tuple[str, JsonChunk]]:
         """The members of the outermost object, each decoded, as ``members`` has them."""
         for name, raw in self.members():
             yield name, decode(raw, f"{self.name}, dialogue {name!r}")
 
-    def records(self) -> Iterator[tuple[str, JsonChunk]]:
+    def records(
+        self, broken: Callable[[str, bytes, ReadError], None] | None = None
+    ) -> Iterator[tuple[str, JsonChunk]]:
         """The members of the outermost list, or the JSON lines, each decoded, with its place for messages.
 
-        Raises ReadError where there is none.
+        Raises ReadError where there is none, or for a line that is not JSON, unless ``broken`` takes it.
         """
         if self.kind == "lines":
             for number, line in enumerate(self.lines(), start=1):
-                if line.strip():
-                    yield f"line {number}", decode(line, f"{self.name}, line {number}")
+                if not line.strip():
+                    continue
+                try:
+                    chunk = decode(line, f"{self.name}, line {number}")
+                except ReadError as error:
+                    if broken is None:
+                        raise
+                    broken(f"line {number}", line, error)
+                else:
+                    yield f"line {number}", chunk
             return
         top = self.top
         if not isinstance(top, list):
             raise ReadError(where=self.name, expected="a JSON list, or JSON lines", found="an object")
         require(top, self.name, "at least one turn", "an empty list", ReadError)
-        for number, raw in enumerate(top, start=1):
+        for number, raw in enumerate(watched(top, one, len(top), self.heard), start=1):
             yield f"object {number}", decode(raw, f"{self.name}, object {number}")
 
     def _are_all(self, top: dict[str, Any]) -> bool:
@@ -277,11 +284,21 @@ class Source:
         if self.kind == "text":
             return
         if self.kind == "lines":
-            records = (chunk.value for _, chunk in self.records())
+            records = self._sound()
         else:
             members = self.top.values() if isinstance(self.top, dict) else self.top
             records = (decode(member, self.name).value for member in members)
         yield from (plain(record) for record in islice(records, 1000) if record not in ({}, []))
+
+    def _sound(self) -> Iterator[Any]:
+        """The records of JSON lines, without those that are broken. Raises ReadError where all are."""
+        errors: list[ReadError] = []
+        record = None
+        for _, chunk in self.records(lambda place, line, error: errors.append(error)):
+            record = chunk
+            yield chunk.value
+        if record is None and errors:
+            raise errors[0]
 
     def text_lines(self) -> list[str]:
         """The lines of a text file. Raises ReadError where it is not UTF-8."""
@@ -299,7 +316,7 @@ class Source:
         text = "\n".join(self.text_lines()[above:])
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
-            for cells in rows:
+            for cells in watched(rows, one, text.count("\n") + 1, self.heard):
                 yield f"line {rows.line_num + above}", cells
         except csv.Error as error:
             where = f"{self.name}, line {rows.line_num + above}"
@@ -321,23 +338,4 @@ def schema_of(value: bytes | SchemaFile, name: str = "") -> Schema:
         source = Source.open(str(value))
         value, name = source.data, source.name
     services: Any = decode(value, name).value if isinstance(value, bytes) else value
-    schema = Schema()
-    try:
-        for service in services:
-            slots = service.get("slots", [])  # MultiWOZ 2.2 has services without
-            flags = schema.setdefault(service["service_name"], {})
-            for slot in slots:
-                flag = slot.get("is_categorical")
-                full_name = slot_of(service["service_name"], slot["name"])
-                flags[full_name] = flag if isinstance(flag, bool) else None
-                values = slot.get("possible_values")
-                schema.possible[full_name] = [text for text in values or () if isinstance(text, str)]
-    except (TypeError, KeyError, AttributeError):
-        expected = "a schema: a list of services with service_name and slots, each with a name"
-        raise ReadError(where=name, expected=expected, found="another shape") from None
-    return schema
-
-
-def schema_hash(schema: Mapping[str, Mapping[str, bool | None]]) -> str:
-    """Six hexadecimal digits over a schema."""
-    return hashlib.sha256(msgspec.json.encode(schema, order="sorted")).hexdigest()[:6]
+    return schema_in(services, name)

@@ -45,7 +45,9 @@ def _scores(comparison: Comparison, paper: bool) -> Table:
     pairs = {(one.a, one.b) for one in comparison.differences}
     if any(behind.values()):
         tests = ", ".join({one.test for one in comparison.differences} - {"mcnemar"})
-        notes.append(f"{_WORSE} worse than the best of the column at 5 % ({tests}, Holm over {len(pairs)} pairs)")
+        notes.append(
+            f"{_WORSE} significantly worse than the best of the column (5%, {tests}, Holm over {len(pairs)} pairs)"
+        )
     tidy = scores_table([*comparison.systems, *comparison.baselines], paper).tidy
     return replace(table, rows=rows, notes=notes, tidy=tidy)
 
@@ -82,8 +84,8 @@ def _points(one: Difference) -> str | None:
 def _notes(comparison: Comparison, shown: list[Difference]) -> list[str]:
     """How the numbers came about, and what there is to say of single pairs, pairs that are alike together."""
     tests = dict.fromkeys(one.test for one in comparison.differences)
-    notes = [f"points of per cent; p by {', '.join(tests)}; Holm over all pairs of a metric"]
+    notes = [f"percentage points; p by {', '.join(tests)}; Holm over all pairs of a metric"]
     if any(one.low is not None for one in shown):
-        notes[0] += "; in brackets the interval, over dialogues drawn anew"
+        notes[0] += "; in brackets the bootstrap CI over dialogues"
     told = grouped((f"{one.a}, {one.b}: {one.note}", one.metric) for one in shown if one.note)
     return notes + [f"{note} ({', '.join(metrics)})" for note, metrics in told.items()]

@@ -7,9 +7,9 @@ from dsteval.analysis.explanation import Explanation, SlotLine, TurnLine
 from dsteval.analysis.worst_dialogues import Worst
 from dsteval.errors import printable
 from dsteval.metrics import parse
-from dsteval.render.lanes import gutters
+from dsteval.render.lanes import continued, gutters
 from dsteval.render.table import Cell, Table
-from dsteval.render.terminal import line_printer
+from dsteval.render.terminal import LinePrinter
 from dsteval.results.numbers import number
 
 _SIGN = {"right": " ", "missed": "-", "spurious": "+", "wrong": "~", "marked wrong": "x"}
@@ -25,16 +25,16 @@ def show_explanation(explanation: Explanation, file: IO[str], whole: Explanation
 
     The heading tells the numbers of ``whole``, where not all of its turns are shown.
     """
-    write, turns = line_printer(file), whole.turns
+    write, turns = LinePrinter(file), whole.turns
     rights = sum(turn.outcome == "exact" for turn in turns)
     mean = sum(turn.weight for turn in turns) / max(1, len(turns))
     scores = f"{rights} of {len(turns)} turns right, {explanation.metric} {number(mean, 100)}"
     head = "  ".join(map(_clean, (explanation.system, explanation.protocol, scores)))
-    write((_clean(explanation.dialogue), "bold"), f"  {head}")
+    write((_clean(explanation.dialogue), "bold"), f"  {head}", hang=2)
     lines = [line for turn in explanation.turns for line in _lines(turn)]
     for gutter, (_, pieces) in zip(gutters([key for key, _ in lines]), lines, strict=True):
         # The arrows keep their place and their colour, whatever the line is about.
-        write((gutter, "cyan"), *pieces)
+        write(*pieces, hang=_hang(pieces), margin=((gutter, "cyan"), continued(gutter)))
     write()
     marked = any(slot.kind == "marked wrong" for turn in explanation.turns for slot in turn.slots)
     signs = "- missed   + spurious   ~ wrong value   * new or changed in the reference"
@@ -52,6 +52,11 @@ def _lines(turn: TurnLine) -> Iterator[_Line]:
         yield key, [(f"  {_SIGN[slot.kind]} {_clean(slot.slot):<{width}}  {_states(slot)}", _STYLE[slot.kind])]
     if not turn.slots:
         yield None, [("    both states are empty" if turn.outcome == "exact" else "    no slot", "dim")]
+
+
+def _hang(pieces: list[tuple[str, str]]) -> int:
+    """Where the further lines of one that is wrapped begin: below what was said, or below a slot's value."""
+    return 10 if pieces and pieces[0][0].startswith(("  system  ", "  user    ")) else 6
 
 
 def _clean(text: str) -> str:
@@ -109,7 +114,7 @@ def worst_table(found: Worst) -> Table:
         for one in found.dialogues
     ]
     title = f"{found.system}: {len(rows)} of {found.of} dialogues, the worst first"
-    notes = [f"{'per cent; ' if scale == 100 else ''}protocol {found.protocol}"]
+    notes = [f"{'in %; ' if scale == 100 else ''}protocol {found.protocol}"]
     return Table(columns, rows, range(1, 6), title, notes)
 
 
@@ -134,14 +139,14 @@ def _paired(one: Explanation, other: Explanation) -> Iterator[_PairedTurn]:
 
 def show_side_by_side(one: Explanation, other: Explanation, file: IO[str]) -> None:
     """Print two systems' explanations of one dialogue side by side, turn by turn."""
-    write = line_printer(file)
+    write = LinePrinter(file)
     head = f"  {_clean(one.system)} | {_clean(other.system)}  {_clean(one.protocol)}, {_clean(one.metric)}"
     write((_clean(one.dialogue), "bold"), head)
     for shown, turns, slots in _paired(one, other):
         write()
         write(f"turn {shown.turn}  ", _verdict(turns[0]), "  |  ", _verdict(turns[1]))
         for line in _said(shown):
-            write(line)
+            write(line, hang=10)
         # The reference, and what either system has, coloured by what it is.
         cells = [[_clean(slot), _value(ref), *map(_cell, lines)] for slot, ref, lines in slots]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -149,7 +154,7 @@ def show_side_by_side(one: Explanation, other: Explanation, file: IO[str]) -> No
             styles = ["dim" if line is None else _STYLE[line.kind] for line in lines]
             left = f"    {slot:<{widths[0]}}  {ref:<{widths[1]}}  "
             both = (f"{ours:<{widths[2]}}", styles[0]), ("  |  ", "dim"), (theirs, styles[1])
-            write((left, "dim"), *both)
+            write((left, "dim"), *both, hang=6)
 
 
 def _cell(line: SlotLine | None) -> str:

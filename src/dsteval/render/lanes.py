@@ -26,6 +26,17 @@ def gutters(keys: Sequence[Hashable | None]) -> list[str]:
     return list(_drawn(keys, spans, _lanes(spans)))
 
 
+def continued(gutter: str) -> str:
+    """What stands left of the further lines of a line that is wrapped: the lanes that go on.
+
+    >>> continued("├┼>"), continued("└─>")
+    ('││ ', '   ')
+    """
+    return gutter.translate(_CONTINUED)
+
+
+_CONTINUED = str.maketrans("├┌┼└─>", "│││   ")
+
 _Spans: TypeAlias = dict[Hashable, range]
 """The lines from the first of an error to its last, where these are two; by their first lines."""
 

@@ -19,7 +19,7 @@ def lambda_tables(ranking: LambdaRanking) -> list[Table]:
     """The curves, who leads where, and where each pair crosses."""
     columns = ["system", *(f"FGA@{lambda_:g}" for lambda_ in ranking.lambdas)]
     curves = [[name, *_percents(curve)] for name, curve in zip(ranking.systems, ranking.curves, strict=True)]
-    head = f"per cent, variant {ranking.variant}; {ranking.dialogues} dialogues, {ranking.turns} turns"
+    head = f"in %, variant {ranking.variant}; {ranking.dialogues} dialogues, {ranking.turns} turns"
     notes = [f"{head}; FGA@0 is JGA, FGA@inf TurnMatch", *ranking.notes]
     leaders = [(f"{_end(one.low)} \N{EN DASH} {_end(one.high)}", one.systems) for one in ranking.leaders]
     leads = [("0 (JGA)", ranking.at_zero), *leaders, ("inf (TurnMatch)", ranking.at_infinity)]
@@ -48,7 +48,7 @@ def protocol_tables(ranking: ProtocolRanking) -> list[Table]:
         rows.append([one.protocol, *cells, number(one.tau), ", ".join(f"{a}/{b}" for a, b in one.swapped)])
     firsts = (f"{times:.4g} of {len(ranking.protocols)}" for times in ranking.firsts)
     rows.append(["leads", *firsts, "", ""])
-    unit = f"{ranking.metric} in per cent" if scale == 100 else ranking.metric
+    unit = f"{ranking.metric} in %" if scale == 100 else ranking.metric
     note = f"{unit} (rank); tau and changes against {ranking.base}; ties share a lead"
     main = Table(columns, rows, range(1, len(columns) - 1), f"{ranking.metric} under every protocol", [note])
     return [main, *not_applicable_tables(ranking.not_applicable)]
@@ -66,7 +66,7 @@ def resample_tables(ranking: ResampleRanking) -> list[Table]:
     ranks = ["best", *(f"rank {rank}" for rank in range(2, 1 + len(ranking.systems)))]
     columns = ["metric", "system", "value", *ranks]
     rows: list[list[Cell]] = []
-    unit = in_unit("per cent", ranking.metrics)
+    unit = in_unit("in %", ranking.metrics)
     notes = [f"{unit}; shares of {ranking.resamples} resamples of {ranking.dialogues} dialogues, ties shared"]
     for one in ranking.metrics:
         shares = one.ranks or [[None] * len(ranks)] * len(ranking.systems)
@@ -79,14 +79,14 @@ def resample_tables(ranking: ResampleRanking) -> list[Table]:
 
 def discrimination_tables(found: Discrimination) -> list[Table]:
     """How many pairs each metric separates, and every pair."""
-    unit = in_unit("differences in points", found.metrics)
+    unit = in_unit("differences in percentage points", found.metrics)
     shares: list[list[Cell]] = []
     for one in found.metrics:
         plain, holm = f"{one.separated} / {one.compared}", f"{one.separated_holm} / {one.compared}"
         shares.append([one.metric, plain, number(one.share, 100), holm, number(one.share_holm, 100)])
     listed = [pair for one in found.metrics for pair in one.pairs]
     pairs = [[one.metric, one.a, one.b, *_difference(one), p_value(one.p), p_value(one.p_holm)] for one in listed]
-    head = f"pairs told apart at {100 * found.alpha:g} %, paired bootstrap, {found.resamples} resamples"
+    head = f"pairs that differ at the {100 * found.alpha:g}% level, paired bootstrap, {found.resamples} resamples"
     notes = [f"{head}; {found.dialogues} dialogues, {found.turns} turns", *([found.note] if found.note else [])]
     columns = ["metric", "pairs", "%", "Holm", "% (Holm)"]
     heads = ["metric", "a", "b", "a - b", "interval", "p", "p (Holm)"]
@@ -104,7 +104,7 @@ def repeats_tables(found: Repeats) -> list[Table]:
         for one in found.metrics
     ]
     size = f"{len(found.runs)} runs, {found.dialogues} dialogues, {found.turns} turns"
-    notes = [f"{in_unit('per cent', found.metrics)}; {size}; deviation between runs, n - 1"]
+    notes = [f"{in_unit('in %', found.metrics)}; {size}; sample standard deviation over runs"]
     notes += [f"{one.metric}: {one.dropped} runs undefined and left out" for one in found.metrics if one.dropped]
     notes += [found.note] if found.note else []
     tables = [Table(columns, rows, range(1, len(columns)), "Runs", notes)]
@@ -125,7 +125,7 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
     for one in found.metrics:
         values = _percents((score.value for score in found.scores[one.metric]), one.metric)
         rows.append([one.metric, *values, *_difference(one), p_value(one.p)])
-    unit = in_unit("per cent", found.metrics)
+    unit = in_unit("in %", found.metrics)
     head = f"{unit}; {found.dialogues} dialogues, {found.turns} turns, protocol {found.protocol}"
     share = number(found.relabelled / found.turns, 100)
     notes = [f"{head}; the references differ at {found.relabelled} turns ({share} %)"]
@@ -133,7 +133,9 @@ def reference_tables(found: ReferenceChange, most: int | None = 20) -> list[Tabl
     slots = ["slot", f"wrong, {a}", f"wrong, {b}", "relabelled", "change", "dialogue", "turn", a, b, "predicted"]
     all_slots = list(map(_slot, found.slots))
     shown = all_slots[:most]
-    under = ["turns, and points of all turns; the most frequent values at turns wrong under one reference only"]
+    under = [
+        "wrong and relabelled: turns; change: percentage points of all turns; values: the most frequent example"
+    ]
     if rest := len(all_slots) - len(shown):
         under.append(f"{rest} more slots; csv and json list all")
     tidy = Table(slots, all_slots) if rest else None
@@ -155,21 +157,22 @@ def plan_tables(found: Plan) -> list[Table]:
     columns = ["metric", "system", "value", "error", "sigma"]
     numbers = [_percents((one.value, one.error, one.sigma), one.metric) for one in found.systems]
     rows = [[one.metric, one.system, *cells] for one, cells in zip(found.systems, numbers, strict=True)]
-    unit = in_unit("points", found.systems)
-    head = f"{unit}; error with {found.dialogues} dialogues, sigma that of one: error = sigma / sqrt(dialogues)"
+    unit = in_unit("percentage points", found.systems)
+    head = f"{unit}; error: standard error with {found.dialogues} dialogues, sigma / sqrt(dialogues)"
     notes = dict.fromkeys(f"{one.metric}, {one.system}: {one.note}" for one in found.systems if one.note)
     tables = [Table(columns, rows, range(2, 5), "Standard errors", [head, *notes])]
     if not found.pairs:
         return tables
-    listed = ["metric", "a", "b", "a - b", "sigma", "to tell", "dialogues", "can tell"]
+    listed = ["metric", "a", "b", "a - b", "sigma", "target", "needed", "detectable"]
     pairs: list[list[Cell]] = []
     for one in found.pairs:
         apart = number(one.difference, one.scale, sign=True)
         sigma, target, least = _percents((one.sigma, one.target, one.detectable), one.metric)
         pairs.append([one.metric, one.a, one.b, apart, sigma, target, one.needed, least])
-    often = f"at {100 * found.alpha:g} % in {100 * found.power:g} % of all tries"
-    least_told = f"can tell: the smallest difference that {found.dialogues} dialogues tell"
-    head = f"dialogues: to tell a difference of that size {often}; {least_told}"
+    often = f"at the {100 * found.alpha:g}% level with {100 * found.power:g}% power"
+    head = (
+        f"needed: dialogues to detect the target difference {often}; detectable: with {found.dialogues} dialogues"
+    )
     return [*tables, Table(listed, pairs, range(3, 8), "Pairs", [head, *_remarks(found.pairs)])]
 
 

@@ -14,7 +14,6 @@ from dsteval.results.result import Result, Score
 _COUNTS = {name: short for short, name in HEADINGS.items() if short.startswith("#")}
 _SHORT = {name: short for short, name in HEADINGS.items() if not short.startswith("#")}
 _FEW = 3  # metrics of a slice, with which each number has its interval beside it
-_WITH = "with each number"
 
 
 def scores_table(results: Sequence[Result], paper: bool) -> Table:
@@ -26,20 +25,14 @@ def scores_table(results: Sequence[Result], paper: bool) -> Table:
     columns = ["system", "#turns", *(_COUNTS[name] for name in counted)]
     columns += [_SHORT.get(name, name) for name in shown]
     rows: list[list[Cell]] = []
-    plain: list[list[Cell]] = []
     for result in results:
         by_name = {score.metric: score for score in result.scores}
         scores = [by_name[name] for name in shown]
         counts = [by_name[name].count for name in counted]
-        plain.append([result.name, result.coverage.scored_turns, *counts, *map(_value, scores)])
-        rows.append(plain[-1])
+        rows.append([result.name, result.coverage.scored_turns, *counts, *map(_value, scores)])
         if any(score.low is not None for score in result.scores):
             rows.append(["", "", *("" for _ in counted), *map(_interval, scores)])
-    right = range(1, len(columns))
-    notes = _notes(results, paper)
-    less = [*notes[:-1], notes[-1].replace(f"{_WITH} its", "no room here for each")]
-    narrow = Table(columns, plain, right, notes=less) if len(plain) < len(rows) else None
-    return Table(columns, rows, right, notes=notes, tidy=_tidy(results), narrow=narrow)
+    return Table(columns, rows, range(1, len(columns)), notes=_notes(results, paper), tidy=_tidy(results))
 
 
 def _value(score: Score) -> str | None:
@@ -51,30 +44,47 @@ def _interval(score: Score) -> str | None:
 
 
 def in_unit(unit: str, scores: Iterable[Any]) -> str:
-    """The unit of a table's numbers, and the metrics among those of ``scores`` that have another."""
+    """The unit of a table's numbers, and the metrics among those of ``scores`` that are in turns."""
     others = [metric for metric in dict.fromkeys(one.metric for one in scores) if not parse(metric).percent]
-    return f"{unit}, but {', '.join(others)}" if others else unit
+    return f"{unit}; {', '.join(others)} in turns" if others else unit
 
 
 def _notes(results: Sequence[Result], paper: bool) -> list[str]:
+    """What is said of systems, once where it holds for several, and the legend last."""
+    names = [result.name for result in results]
+    said = grouped((line, result.name) for result in results for line in _told(result))
     notes: list[str] = []
-    for block, names in grouped((_told(result), result.name) for result in results).items():
-        first, *rest = block.split("\n")
-        notes += [f"{', '.join(names)}: {first}", *(f"  {line}" for line in rest)]
-    unit = in_unit("per cent", results[0].scores)
+    for line, named in said.items():
+        notes.append(line if named == names and len(names) > 1 else f"{', '.join(named)}: {line}")
+    first, *others = grouped((_signature(result), result.name) for result in results).items()
+    notes.append(f"signature: {first[0]}")
+    notes += [f"  {', '.join(named)}: {_differing(first[0], signature)}" for signature, named in others]
+    unit = in_unit("in %", results[0].scores)
     return [*notes, "; ".join([unit, *_sure(results), *(_legend(results) if paper else [])])]
 
 
-def _told(result: Result) -> str:
-    """Lines that systems may share: how much was scored, what is undefined, notes and the signature."""
+def _told(result: Result) -> list[str]:
+    """How much was scored, what is undefined, and notes."""
     coverage = result.coverage
     extent = f"{coverage.scored_dialogues} of {coverage.ref_dialogues} dialogues, "
     extent += f"{coverage.scored_turns} of {coverage.ref_turns} turns, |S| = {result.n_slots}"
     undefined = grouped((score.why, score.metric) for score in result.scores if score.value is None)
-    reasons = (f"{', '.join(names)} undefined: {why}" for why, names in undefined.items())
-    # Every score of a system shares what follows the metric.
-    signature = f"signature {result.scores[0].signature.partition('|')[2]}"
-    return "\n".join([extent, *reasons, *result.notes, signature])
+    return [extent, *(f"{', '.join(names)} undefined: {why}" for why, names in undefined.items()), *result.notes]
+
+
+def _signature(result: Result) -> str:
+    """What follows the metric in the signature of every score of a system."""
+    return result.scores[0].signature.partition("|")[2]
+
+
+def _differing(one: str, other: str) -> str:
+    """In which pieces a signature is not like another."""
+    left, right = one.split("|"), other.split("|")
+    lacking = [
+        piece for piece in left if piece.partition(":")[0] not in {name.partition(":")[0] for name in right}
+    ]
+    pieces = [f"{'|'.join(piece for piece in right if piece not in left)}"] if set(right) - set(left) else []
+    return " ".join([*pieces, *(f"without {piece}" for piece in lacking)])
 
 
 def _sure(results: Sequence[Result]) -> list[str]:
@@ -86,12 +96,12 @@ def _sure(results: Sequence[Result]) -> list[str]:
         return list(reasons)
     dropped = sum(score.dropped for score in scores)
     left_out = [f"{dropped} resamples undefined and left out"] if dropped else []
-    return [f"{_WITH} its {100 * level:g} % interval, over dialogues drawn anew", *reasons, *left_out]
+    return [f"{100 * level:g}% bootstrap CIs over dialogues", *reasons, *left_out]
 
 
 def _legend(results: Sequence[Result]) -> list[str]:
     metrics = {score.metric for result in results for score in result.scores}
-    texts = {"JGA": "#M1 turns that are right", "TurnMatch": "#M2 right or only inheriting an error"}
+    texts = {"JGA": "#M1: correct turns", "TurnMatch": "#M2: correct, or only inheriting an error"}
     return [text for name, text in texts.items() if metrics >= {name, "TurnMatch"}]
 
 
@@ -122,7 +132,7 @@ def slice_tables(results: Sequence[Result]) -> list[Table]:
                 between = _interval(score) if len(names) <= _FEW else None
                 cells[score.metric] = f"{_value(score)} [{between}]" if between else _value(score)
             rows.append([system, one.key, one.convention, one.turns, *cells.values()])
-        columns = ["system", by, "turns that count", "#turns", *(_SHORT.get(name, name) for name in names)]
+        columns = ["system", by, "denominator", "#turns", *(_SHORT.get(name, name) for name in names)]
         tables.append(Table(columns, rows, range(3, len(columns)), f"By {by}", in_tidy=True))
     return tables
 

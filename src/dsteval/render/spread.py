@@ -26,7 +26,7 @@ def spread_tables(spread: ProtocolSpread, everything: bool = False) -> list[Tabl
 
 
 def _main(spread: ProtocolSpread) -> Table:
-    notes = ["per cent; turns won and lost against exact"]
+    notes = ["in %; turns won and lost against exact"]
     columns = ["protocol", "JGA", "- exact", "won", "lost", "what makes the difference (turns)"]
     if spread.target is not None:
         notes[0] += f"; target {number(spread.target, 100)}, nearest first"

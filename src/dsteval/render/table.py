@@ -47,10 +47,8 @@ _FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d+(?:\.\d+)?(?:\s|$|\[|%))")
 class Table:
     """Columns with a heading each, rows of cells, and notes below.
 
-    ``right`` tells which columns hold numbers. ``narrow`` stands in where a terminal has no room for this table
-    even if it is turned round. ``tidy`` is the table
-    to write as CSV where that has another shape than the one for the eye; ``in_tidy`` marks one whose figures
-    are in another's tidy table already.
+    ``right`` tells which columns hold numbers. ``tidy`` is the table to write as CSV where that has another shape
+    than the one for the eye; ``in_tidy`` marks one whose figures are in another's tidy table already.
     """
 
     columns: Sequence[str]
@@ -59,7 +57,6 @@ class Table:
     title: str = ""
     notes: Sequence[str] = ()
     tidy: Table | None = None
-    narrow: Table | None = None
     in_tidy: bool = False
 
     def transposed(self) -> Table:
@@ -67,11 +64,20 @@ class Table:
         heads, *rows = zip(self.columns, *self.rows, strict=True)
         return Table(["", *map(str, heads[1:])], rows, range(1, len(heads)), self.title, self.notes)
 
-    def width(self) -> int:
-        """Characters a line takes in the terminal, columns two blanks apart."""
+    def part(self, places: Sequence[int]) -> Table:
+        """Some of the columns."""
+        rows = [[row[place] for place in places] for row in self.rows]
+        right = [number for number, place in enumerate(places) if place in self.right]
+        return Table([self.columns[place] for place in places], rows, right)
+
+    def widths(self) -> list[int]:
+        """Characters that each column takes in the terminal."""
         columns = zip(self.columns, *self.rows, strict=True)
-        lines = ([*name.split("\n"), *map(text, cells)] for name, *cells in columns)
-        return sum(2 + max(map(len, column)) for column in lines)
+        return [max(map(len, [*name.split("\n"), *map(text, cells)])) for name, *cells in columns]
+
+    def width(self) -> int:
+        """Characters that a line takes, columns two blanks apart."""
+        return sum(self.widths()) + 2 * len(self.columns) - 2
 
 
 def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

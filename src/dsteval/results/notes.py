@@ -190,6 +190,7 @@ def _coverage(coverage: Coverage, protocol: Protocol, policy: Policy) -> Iterato
         (coverage.lengths, "dialogue", f"with another number of turns, {missing}"),
         (coverage.extra, "dialogue", "without reference ignored"),
         (coverage.ignored, "predicted turn", "after the reference's last ignored"),
+        ([text.partition(": ")[0] for text in coverage.broken], "broken line", "left out with the whole dialogue"),
     ):
         if names:
             yield f"{_many(len(names), kind)} {what} ({first_few(names)})"

@@ -198,7 +198,7 @@ class Result:
         rows = [[html.cell(score.metric), *map(html.cell, self._pieces(score))] for score in self.scores]
         title = f"{self.name}: {self.coverage.scored_turns} turns, protocol {self.protocol}"
         signature = "|".join(self.signature) if self.scores else ""
-        notes = ["per cent, but for what counts turns", *self.notes, signature]
+        notes = ["in %; counts in turns", *self.notes, signature]
         return html.table(["metric", "value", "interval", "counted"], rows, title, notes)
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ import click
 
 from dsteval.cli import options as shared
 from dsteval.cli.command import Command, option
-from dsteval.cli.messages import note
+from dsteval.cli.messages import failure, note
 from dsteval.cli.output_files import emit, form_of, put, to_file, write
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import merged, systems
@@ -47,6 +47,7 @@ from dsteval.results.result import Result, document
 @shared.quiet_option
 @option("--errors", metavar="PATH", type=FILE, group=shared.OUTPUT, help="Write all errors to a CSV file.")
 @option("--changes", is_flag=True, group=shared.OUTPUT, help="List the values that the protocol rewrote.")
+@option("--keep-going", is_flag=True, group=shared.INPUT, help="Skip and list broken lines; exit with 1.")
 @option("--merge", metavar="NAME", group=shared.INPUT, help="FILEs are saved results, parts of system NAME.")
 def command(files: tuple[str, ...], ref: str | None, merge: str | None, workers: str, **options: Any) -> None:
     """Score the predictions in each FILE.
@@ -72,8 +73,13 @@ def command(files: tuple[str, ...], ref: str | None, merge: str | None, workers:
     remarks = [remark for result in results for remark in result.notes]
     if single:
         put(_values(results, remarks))
-        return
-    emit(tables, document(results, keep=to_file()), remarks=remarks, compact=True)
+    else:
+        emit(tables, document(results, keep=to_file()), remarks=remarks, compact=True)
+    broken = [place for result in results for place in result.coverage.broken] if options["keep_going"] else []
+    for place in broken:
+        failure(f"skipped: {place}")
+    if broken:
+        click.get_current_context().exit(1)
 
 
 def _values(results: Sequence[Result], remarks: Sequence[str]) -> str:

@@ -6,10 +6,10 @@ import click
 
 from dsteval.analysis.protocol_spread import spread
 from dsteval.cli.command import Command, option
-from dsteval.cli.messages import progress
 from dsteval.cli.options import arguments_of, coverage_options, file_options, output_options, say
 from dsteval.cli.output_files import emit, form_of
 from dsteval.cli.path_checks import check_places
+from dsteval.cli.progress import progress
 from dsteval.cli.systems import open_reference, predictions
 from dsteval.cli.values import FILE, PROTOCOL
 from dsteval.errors import require

@@ -15,9 +15,10 @@ from msgspec import structs
 from dsteval import readers
 from dsteval.cli import options as shared
 from dsteval.cli.command import Command, option
-from dsteval.cli.messages import failure, note, progress
+from dsteval.cli.messages import failure, note
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_kept
+from dsteval.cli.progress import progress
 from dsteval.cli.values import DATA, FILE, TRACKER
 from dsteval.dialogue import Dialogue, written_states
 from dsteval.errors import foreign, printable, require

@@ -1,10 +1,11 @@
 """Our JSON Lines, the canonical text form: one turn a line, one side or both."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from dsteval.dialogue import Choice, Dialogue, Frame, Items, Side, Turn
-from dsteval.errors import OptionError
+from dsteval.errors import OptionError, ReadError
 from dsteval.readers.base import Grouped, Options, Reader, Sign, Sureness, are_texts, fields, first_object
 from dsteval.readers.encoded import Encoded, NotInBlocksError
 from dsteval.readers.json_pairs import JsonChunk
@@ -13,6 +14,7 @@ from dsteval.readers.state_bytes import StateBytes
 from dsteval.readers.usual_lines import usual_dialogues
 
 _SIDES: tuple[Side, ...] = ("ref", "pred")
+_NAMED = re.compile(rb'"dialogue_id"\s*:\s*"([^"\\]+)"')
 _FLAGS = ("gaps", "alone", "forced")
 _STATES = ("ref", "pred", "state", "update", "frames", "items", "bits")
 
@@ -34,6 +36,7 @@ class _DstevalJsonl(Reader):
     about = "our JSON Lines: one turn a line, dialogue_id, turn_id, and ref and pred, or state, or update"
     sides = "both or one"
     ref_fields = True
+    keeps_going = True
 
     def sniff(self, source: Source) -> Sign | None:
         """Lines, or a list, of objects with dialogue_id, turn_id and a state."""
@@ -84,11 +87,21 @@ class _Lines(Grouped):
         self.keys: set[str] = set()
         self.flagged: dict[str, set[str]] = {flag: set() for flag in _FLAGS}
         self.after: dict[str, tuple[str, ...]] = {}
+        self.left_out: set[str] = set()
+        self._last: str | None = None
+        self._follows_broken = False
 
     def checked(self) -> Iterator[Dialogue]:
         """The dialogues, once all lines are read."""
-        for line, chunk in self.source.records():
-            self._line(line, chunk)
+        keep_going = self.options.keep_going
+        for line, chunk in self.source.records(self._broken if keep_going else None):
+            try:
+                self._line(line, chunk)
+            except ReadError as error:
+                if not keep_going:
+                    raise
+                named = dict(chunk.value).get("dialogue_id")
+                self._left_out_line(line, named if isinstance(named, str) else None, error)
         wanted = self.options.ref_field
         if wanted is not None and wanted not in self.keys:
             listed = ", ".join(sorted(self.keys - {"dialogue_id", "turn_id", "system", "user"}))
@@ -100,6 +113,8 @@ class _Lines(Grouped):
                 found = f"some of both ({' and '.join(dict.fromkeys(forms))})"
                 self.problems.add(name, None, expected=expected, found=found)
         for dialogue in self.dialogues(self.options.updated(self.side)):
+            if dialogue.id in self.left_out:
+                continue
             if "update" in self.forms.get(dialogue.id, ()):
                 dialogue.updates = (self.side,)
             for flag, names in self.flagged.items():
@@ -107,13 +122,40 @@ class _Lines(Grouped):
             dialogue.after = self.after.get(dialogue.id)
             yield dialogue
 
+    def check(self) -> None:
+        """Raise ReadError for what was wrong, or leave out its dialogues, as the user asked."""
+        if not self.options.keep_going:
+            super().check()
+        problems = self.problems
+        self.source.broken = [f"{self.source.name}, {place}: {found}" for place, found in problems.places.items()]
+        self.left_out |= problems.dialogues
+
+    def _broken(self, line: str, data: bytes, error: ReadError) -> None:
+        named = _NAMED.search(data)
+        self._left_out_line(line, named and named[1].decode(errors="replace"), error)
+
+    def _left_out_line(self, line: str, name: str | None, error: ReadError) -> None:
+        """Note a line that cannot be read, and leave out the dialogue that it names."""
+        self.total += 1
+        self.note_line(line, error.expected, error.found)
+        self._left_out(name)
+
+    def _left_out(self, name: str | None) -> None:
+        """Leave out a dialogue, or where it is not known those of the lines before and after."""
+        self._follows_broken = name is None
+        self.left_out.update(filter(None, (name or self._last,)))
+
     def _line(self, line: str, chunk: JsonChunk) -> None:
         record = fields(chunk.value, f"{self.source.name}, {line}", "dialogue_id", "turn_id")
         self.keys.update(record)
         expected = "an object with dialogue_id, a text, and turn_id, a number"
         place = self.place(line, record.get("dialogue_id"), record.get("turn_id"), chunk.value, expected)
         if place is None:
+            self._left_out(None)
             return
+        if self._follows_broken:
+            self._left_out(place[0])
+        self._last = place[0]
         system, user = (self.utterance(record.get(key), *place) for key in ("system", "user"))
         turn = Turn(place[1], system=system, user=user)
         ref_field = self.options.ref_field or "ref"
