@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import dsteval
 from commandline import refusal, run
 from dsteval.data import catalogue
 from dsteval.protocols import model as protocol
@@ -27,7 +26,7 @@ printf '%s\\n' "${COMPREPLY[@]}" "options:$options"
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with some files, and ``dsteval`` as a command, whatever the place of the installed script."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(dsteval.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     (tmp_path / "bin").mkdir()
     command = tmp_path / "bin/dsteval"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dsteval "$@"\n')
@@ -170,6 +169,7 @@ def test_named_files_where_the_shell_takes_them_for_one_word(
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_scripts(shell: str) -> None:
+    """Each script is written everywhere; whether it parses is asked of the shell where there is one."""
     text = script(shell)
     assert f"_DSTEVAL_COMPLETE={shell}_complete" in text
     assert "%(" not in text

@@ -6,13 +6,16 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from dsteval._version import __version__
 from dsteval.cli.command import CommandGroup
 from dsteval.cli.messages import failure
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # Command -> what --help says of it; the module of that name holds it as ``command``.
 _COMMANDS = {
@@ -47,8 +50,10 @@ class _Commands(CommandGroup):
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Commands and options, without importing any command."""
+        from click.shell_completion import CompletionItem
+
         found = [
             CompletionItem(name, help=about) for name, about in _COMMANDS.items() if name.startswith(incomplete)
         ]
