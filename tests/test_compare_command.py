@@ -78,7 +78,10 @@ def test_nor_has_it_where_a_limit_is_missed(nearly_alike: list[str | Path], tmp_
     done(run("score", second, *more, "-o", tmp_path / "saved.json"))
     ran = run("compare", first, *more, "--against", tmp_path / "saved.json", "--fail-below", "FGA@10=0.5")
     assert ran.code == 1
-    assert "a against b: +0.00 points, and the interval +0.00 to +0.00 reaches below 0.5" in ran.err
+    assert (
+        "a against b: +0.00 percentage points, and the confidence interval +0.00 to +0.00 reaches below 0.5"
+        in ran.err
+    )
 
 
 def test_the_best_is_bold_in_a_terminal() -> None:
@@ -258,8 +261,8 @@ def test_fail_below_says_what_and_by_how_much(saved: Path, tmp_path: Path) -> No
     ran = run("compare", *FILES[1:], "--ref", REF, "--against", saved, "--fail-below", "JGA=0", "-o", out)
     assert ran.code == 1 and out.exists()
     assert ran.err.splitlines()[-1] == (
-        "dsteval: --fail-below JGA=0: prompted against pointer: +5.26 points, and the interval -12.82 to +23.29 "
-        "reaches below 0"
+        "dsteval: --fail-below JGA=0: prompted against pointer: +5.26 percentage points, and the "
+        "confidence interval -12.82 to +23.29 reaches below 0"
     )
     pairs = {(entry["a"], entry["b"]) for entry in json.loads(out.read_text())["comparisons"]}
     assert pairs == {("seq2seq", "pointer"), ("prompted", "pointer")}
@@ -272,21 +275,23 @@ def test_fail_below_without_an_interval(tmp_path: Path) -> None:
     done(run("score", both, "-o", saved))
     ran = run("compare", both, "--against", saved, "--fail-below", "JGA=-100")
     assert ran.code == 1
-    assert "no interval of the difference, alike in every dialogue; intervals and tests need 2" in ran.err
+    assert (
+        "the difference has no confidence interval (alike in every dialogue; intervals and tests need 2" in ran.err
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--fail-below", "JGA=-1"], "expected --against with a saved result"),
+        (["--fail-below", "JGA=-1"], "needs --against and a saved result to compare with"),
         (["--against", "SAVED", "--fail-below", "JGA"], "expected METRIC=POINTS, like JGA=-1.0"),
         (["--against", "SAVED", "--fail-below", "JGA=low"], "expected METRIC=POINTS, like JGA=-1.0, found 'low'"),
         (["--against", "SAVED", "--fail-below", "JGA=nan"], "expected METRIC=POINTS"),
         (["--against", "SAVED", "--fail-below", "JGB=-1"], "Unknown metric 'JGB'. Did you mean 'JGA'?"),
         (["--against", "SAVED", "--fail-below", "RSA=-1"], "Unknown metric in --fail-below 'RSA'"),
-        (["--against", "SAVED", "--fail-below", "JGA=-1", "--no-ci"], "expected intervals"),
-        (["--against", "SAVED", "--fail-below", "OriginErrors=1"], "expected a metric of which more is better"),
-        (["--against", str(FILES[1])], "expected a result that score -o PATH.json wrote, found another file"),
+        (["--against", "SAVED", "--fail-below", "JGA=-1", "--no-ci"], "needs confidence intervals. Drop --no-ci."),
+        (["--against", "SAVED", "--fail-below", "OriginErrors=1"], "expected a metric where higher is better"),
+        (["--against", str(FILES[1])], "expected a result saved by score -o PATH.json, found another file"),
         (["--against", "SAVED", "--protocol", "normalised"], "expected the same protocol, normalised@2"),
         (["--against", "SAVED", "--slots", "31"], "or one |S| for all, found 31 beside 30"),
         (["--against", "SAVED", "--metric", "RSA"], "expected counts that the saved result keeps"),

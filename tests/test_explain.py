@@ -303,7 +303,7 @@ def test_the_worst_dialogues_come_first() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["DEMO07", "--worst", "3"], "--worst 3: expected no dialogue, since it lists them, found DIALOGUE"),
+        (["DEMO07", "--worst", "3"], "--worst 3: does not go with DIALOGUE. Drop one of them."),
         (["--worst", "0"], "--worst: expected 1 or more, found 0"),
         (["DEMO07", "--only", "typ1"], "Did you mean 'type1'?"),
         (["DEMO07", "--protocol", "sgd", "--set", "scope.frames=domains"], "whole turns"),

@@ -48,7 +48,7 @@ def test_broken_lines_are_left_out_with_their_dialogues(
     broken = system["coverage"]["broken"]
     assert broken[0].startswith(f"both.jsonl, {place}: expected ")
     assert [text for text in ran.err.splitlines() if text.startswith("dsteval: ")] == [
-        f"dsteval: left out: {text}" for text in broken
+        f"dsteval: skipped: {text}" for text in broken
     ]
     assert f"|broken:{len(broken)}|" in system["scores"][0]["signature"]
 

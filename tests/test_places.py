@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commandline import refusal, run
+from commandline import refusal, run, usage
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "src/dsteval/example"
 
@@ -70,7 +70,7 @@ SAMPLE = "rate sample p.json q.json --ref r.json --size 2"
 def test_inputs_are_not_written_over(here: Path, line: str, option: str) -> None:
     before = contents(here)
     said = refusal(run(*line.split()))
-    assert said.startswith(f"{option}: expected another place, found the input itself (")
+    assert said.startswith(f"{option}: would overwrite the input (")
     assert contents(here) == before
 
 
@@ -87,10 +87,10 @@ def test_what_is_no_input_is_replaced(here: Path) -> None:
     [
         (
             f"{SCORE} --errors e.csv -o e.csv",
-            "--errors e.csv: expected another place than that of --out, found the",
+            "--errors e.csv: the same file as --out. Choose another path.",
         ),
-        (f"{SCORE} --errors e.csv -o data/../e.csv", "--errors e.csv: expected another place than that of --out"),
-        (f"{SAMPLE} --blind -o x --key x", "--key x: expected another place than that of --out, found the same"),
+        (f"{SCORE} --errors e.csv -o data/../e.csv", "--errors e.csv: the same file as --out"),
+        (f"{SAMPLE} --blind -o x --key x", "--key x: the same file as --out"),
     ],
 )
 def test_two_outputs_take_two_places(here: Path, line: str, option: str) -> None:
@@ -104,19 +104,19 @@ def test_two_outputs_take_two_places(here: Path, line: str, option: str) -> None
     [
         (
             f"{SAMPLE} --blind -o s.jsonl --key none/k.csv",
-            "--key none/k.csv: expected a place to write to, found No",
+            "--key none/k.csv: cannot be written (No such file",
         ),
-        (f"{SAMPLE} --blind -o none/s.jsonl --key k.csv", "--out none/s.jsonl: expected a place to write to"),
-        (f"{SCORE} --errors ok.csv -o none/o.json", "--out none/o.json: expected a place to write to"),
-        (f"{SCORE} --errors none/e.csv -o ok.json", "--errors none/e.csv: expected a place to write to"),
-        (f"{SCORE} --errors data -o ok.json", "--errors data: expected a place to write to, found Is a directory"),
+        (f"{SAMPLE} --blind -o none/s.jsonl --key k.csv", "--out none/s.jsonl: cannot be written (No such file"),
+        (f"{SCORE} --errors ok.csv -o none/o.json", "--out none/o.json: cannot be written (No such file"),
+        (f"{SCORE} --errors none/e.csv -o ok.json", "--errors none/e.csv: cannot be written (No such file"),
+        (f"{SCORE} --errors data -o ok.json", "--errors data: cannot be written (Is a directory)."),
         (
             f"{SCORE} --errors p.json/e -o ok.json",
-            "--errors p.json/e: expected a place to write to, found Not a dir",
+            "--errors p.json/e: cannot be written (Not a dir",
         ),
-        (f"{SCORE} --errors ok.csv -o ok.xyz", "--out ok.xyz: expected a suffix"),
-        ("convert p.json none/o.jsonl", "OUT none/o.jsonl: expected a place to write to"),
-        ("rate export p.json none/o.csv", "OUT none/o.csv: expected a place to write to"),
+        (f"{SCORE} --errors ok.csv -o ok.xyz", "--out ok.xyz: expected one of the suffixes"),
+        ("convert p.json none/o.jsonl", "OUT none/o.jsonl: cannot be written (No such file"),
+        ("rate export p.json none/o.csv", "OUT none/o.csv: cannot be written (No such file"),
     ],
 )
 def test_all_places_are_there_or_nothing_is_written(here: Path, line: str, part: str) -> None:
@@ -141,7 +141,7 @@ def test_what_a_rater_filled_in_stays(here: Path, target: str) -> None:
     one.write_text(one.read_text() + "satisfied: 1\n")
     before = contents(here)
     ran = run("rate", "export", "s.jsonl", target)
-    assert "expected a new file, found one with other content, which may be a rater's. Name another" in refusal(
+    assert "expected a new file, found one with other content, possibly ratings. Choose another path" in refusal(
         ran
     )
     assert contents(here) == before
@@ -180,14 +180,14 @@ def test_a_sheet_shows_both_states(here: Path) -> None:
 def test_options_of_comparisons_are_not_dropped(instead: list[str], option: list[str]) -> None:
     files = ["p.json", "q.json"] if "--runs" in instead else ["p.json"]
     said = refusal(run("compare", *files, *instead, *option))
-    assert said.startswith(f"{option[0]}: expected a comparison of systems")
-    assert "found --runs" in said or "found two references" in said
+    with_what = "--runs" if "--runs" in instead else "two references"
+    assert said == f"{option[0]}: no effect with {with_what}. Drop it."
     assert run("compare", *files, *instead).code == 0
 
 
 def test_runs_and_two_references_exclude_each_other() -> None:
     said = refusal(run("compare", "p.json", "--runs", "--ref", "r.json", "--ref", "hard.json", "--against", "x"))
-    assert said.startswith("--against, --runs: expected")
+    assert said == "--against, --runs: no effect with two references. Drop them."
 
 
 @pytest.mark.parametrize(
@@ -198,19 +198,13 @@ def test_runs_and_two_references_exclude_each_other() -> None:
             "--folds: expected 2 or more, found 1",
         ),
         ("correlate p.json --ref r.json --ratings anna=a.csv --fit --folds -3", "--folds: expected 2 or more"),
-        ("correlate p.json --ref r.json --ratings anna=a.csv --folds 3", "--folds: expected --fit"),
+        ("correlate p.json --ref r.json --ratings anna=a.csv --folds 3", "--folds: needs --fit"),
         ("agree a.csv b.csv --worst -1", "--worst: expected 0 or more, found -1"),
         (
             "import anna=a.csv --into q.txt",
             "--into q.txt: expected a name that ends in .jsonl or .csv, found '.txt'",
         ),
         ("import anna=a.csv --into q", "--into q: expected a name that ends in .jsonl or .csv"),
-        (
-            "plan p.json --ref r.json --true-lambda .5 --r1 .3",
-            "rate plan: expected --r1, --r2 and --r12, or a FILE",
-        ),
-        ("plan p.json --ref r.json --true-lambda .5 --r1 .3 --r2 .2 --r12 .1", "rate plan: expected --r1"),
-        ("plan --true-lambda .5 --r1 .3 --r2 .2 --r12 .1", "rate plan: expected --r1"),
         (
             "plan r.json --ref r.json --true-lambda .5",
             "--true-lambda: expected conversations between which FGA varies",
@@ -228,14 +222,28 @@ def test_ratings_refuse(here: Path, line: str, part: str) -> None:
     assert contents(here) == before
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "--r1 .3 --r2 .4",
+        "p.json --r1 .3",
+        "p.json --ref r.json --true-lambda .5 --r1 .3",
+        "p.json --ref r.json --true-lambda .5 --r1 .3 --r2 .2 --r12 .1",
+        "--true-lambda .5 --r1 .3 --r2 .2 --r12 .1",
+    ],
+)
+def test_plan_takes_correlations_or_a_file(line: str) -> None:
+    said = usage(run("rate", "plan", *line.split()))
+    assert said.endswith("\nError: Give --r1, --r2 and --r12, or FILE with --true-lambda.\n")
+
+
 def test_no_more_folds_than_conversations(here: Path) -> None:
     rated = "".join(f"DEMO{number:02},{number % 2}\n" for number in range(1, 7))
     (here / "c.csv").write_text(f"item,rating\n{rated}")
     fit = ["rate", "correlate", "p.json", "--ref", "r.json", "--ratings", "c=c.csv", "--fit", "--no-ci"]
     assert run(*fit).code == run(*fit, "--folds", "6").code == 0
-    assert (
-        refusal(run(*fit, "--folds", "7")) == "--folds: expected at most 6, the conversations there are, found 7."
-    )
+    assert refusal(run(*fit, "--folds", "7")) == "--folds: expected at most 6, the number of dialogues, found 7."
 
 
 @pytest.mark.parametrize(
@@ -251,9 +259,7 @@ def test_no_more_folds_than_conversations(here: Path) -> None:
 def test_saved_results_are_no_predictions(line: str) -> None:
     assert run(*SCORE.split(), "-o", "saved.json").code == 0
     said = refusal(run(*line.split()))
-    assert said.startswith(
-        "saved.json: expected predictions, found a saved result, of which only counts are left."
-    )
+    assert said.startswith("saved.json: expected predictions, found a saved result, which holds counts only.")
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,13 @@ def test_a_terminal_shows_it(large: Path, monkeypatch: pytest.MonkeyPatch, worke
     assert "large.json \u2501" in CODE.sub("", terminal.getvalue())
 
 
+def test_quiet_shows_nothing(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", -1)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    cli.main(["score", str(large), "--no-ci", "--quiet"], prog_name="dsteval", standalone_mode=False)
+    assert terminal.getvalue() == ""
+
+
 def test_what_is_soon_done_shows_nothing(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     cli.main(["score", str(large), "--no-ci"], prog_name="dsteval", standalone_mode=False)

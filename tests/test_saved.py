@@ -201,7 +201,7 @@ def test_a_saved_result_that_is_no_utf8(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--by", "domain"], "--by: expected predictions, found a saved result, of which only counts are left"),
+        (["--by", "domain"], "--by: expected predictions, found a saved result, which holds counts only"),
         (["--changes"], "--changes"),
         (["--protocol", "normalised"], "expected a result under protocol normalised, found one of exact@2"),
     ],
@@ -213,7 +213,7 @@ def test_options_that_need_the_predictions(tmp_path: Path, more: list[str], said
 
 def test_merge_takes_saved_results_only() -> None:
     said = refusal(run("score", "--merge", "x", FILES[0]))
-    assert "expected a result that score -o PATH.json wrote" in said
+    assert "expected a result saved by score -o PATH.json" in said
 
 
 def test_python_loads_what_the_command_wrote(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_command_in_all_forms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--target", "152"], "expected a JGA in per cent, 0 to 100, found 152"),
+        (["--target", "152"], "expected a JGA in percent, 0 to 100, found 152"),
         (["--protocol", "exakt"], "Did you mean 'exact'?"),
         (["--between", "exact", "mwzevall"], "Did you mean 'mwzeval'?"),
         (["--between", "exact", "icdst"], "a protocol that does not apply: protocol icdst: expected"),

@@ -261,11 +261,11 @@ def test_the_command_goes_on_from_where_it_was_stopped(
     told = started.communicate()[1]
     if sign == signal.SIGINT:
         assert started.returncode == 130, told
-        assert "The same command goes on from here" in told
+        assert "Run the same command again to continue" in told
         assert "Traceback" not in told
     assert len({line["dialogue_id"] for line in predictions(out)}) == 10
     ran = tracked(data, out, "trackers:Gated", "--metric", "JGA", "--as", "json")
-    assert "40 of 40 dialogues tracked, 10 of them from before" in ran.err
+    assert "40 of 40 dialogues tracked (10 of them in an earlier run)" in ran.err
     assert scores(ran)[0]["count"] == scores(ran)[0]["total"] == len(predictions(out))
     assert [line["dialogue_id"] for line in predictions(out)] == [
         line["dialogue_id"] for line in predictions(data)
@@ -285,7 +285,7 @@ def test_a_finished_run_is_only_scored_again(data: Path, tmp_path: Path) -> None
     held = out.stat().st_mtime_ns
     second = tracked(data, out)
     assert second.out == first.out
-    assert "40 of them from before" in second.err
+    assert "(40 of them in an earlier run)" in second.err
     assert out.stat().st_mtime_ns == held
 
 

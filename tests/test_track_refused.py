@@ -51,7 +51,7 @@ def test_a_failure_is_named_and_the_others_go_on(tmp_path: Path, word: str) -> N
     assert ran.out == ""
     assert f"failed: dialogue 'X0', turn 1: {FAILURES[word]}" in ran.err
     assert "2 of 3 dialogues tracked" in ran.err
-    assert "1 of 3 dialogues failed, so nothing is scored. Run again" in ran.err
+    assert "1 of 3 dialogues failed: no scores. Run again" in ran.err
     lines = predictions(out)
     assert [line["dialogue_id"] for line in lines if "pred" in line] == ["A", "Z", "Z"]
     assert [line["dialogue_id"] for line in lines if "pred" not in line] == ["X0", "X0"]
@@ -81,7 +81,7 @@ def test_what_failed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(trackers.Odd, "update", trackers.Resetting.update)
     ran = tracked(data, out, "trackers:Odd", "--as", "json")
     assert scores(ran)[1]["value"] == 1
-    assert "4 of 4 dialogues tracked, 2 of them from before" in ran.err
+    assert "4 of 4 dialogues tracked (2 of them in an earlier run)" in ran.err
     assert sorted(line["dialogue_id"] for line in predictions(out)) == ["A", "X0", "X0", "X1", "X1", "Z", "Z"]
     assert all("pred" in line for line in predictions(out))
 
@@ -101,7 +101,7 @@ def test_nothing_is_scored_where_all_failed(tmp_path: Path) -> None:
     ran = tracked(data, tmp_path / "out.jsonl", "trackers:Odd", "--missing", "empty")
     assert ran.code == 1
     assert ran.out == ""
-    assert "1 of 1 dialogues failed, so nothing is scored. Run again to try them once more.\n" in ran.err
+    assert "1 of 1 dialogues failed: no scores. Run again to retry them.\n" in ran.err
 
 
 def test_what_a_tracker_prints_is_no_result(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_an_interruption_keeps_what_is_finished(tmp_path: Path) -> None:
     ran = tracked(failing(tmp_path, "interrupt"), out, "trackers:Odd")
     assert ran.code == 130
     assert ran.out == ""
-    assert "1 of 3 dialogues tracked\ndsteval: Interrupted. The same command goes on from here." in ran.err
+    assert "1 of 3 dialogues tracked\ndsteval: Interrupted. Run the same command again to continue." in ran.err
     assert [line["dialogue_id"] for line in predictions(out)] == ["A"]
 
 
@@ -263,13 +263,13 @@ def test_places_that_are_none(tmp_path: Path) -> None:
         (tmp_path / "no" / "out.jsonl", "no folder"),
     ):
         told = refusal(tracked(data, Path(out)))
-        assert "expected a file of its own for the predictions" in told
+        assert "expected a path for a file of predictions" in told
         assert found in told
     for name in ("data.jsonl", "x.run.json", "x.errors.log"):
         (tmp_path / name).write_bytes(data.read_bytes())
         out = name.removesuffix(".run.json").removesuffix(".errors.log")
         told = refusal(tracked(tmp_path / name, tmp_path / out))
-        assert "found the input itself (DATA" in told
+        assert "would overwrite the input (DATA" in told
         assert (tmp_path / name).read_bytes() == data.read_bytes()
     assert "--out" in usage(run("track", data, "--tracker", "trackers:Echo"))
     if os.geteuid():  # root may write anywhere
@@ -344,7 +344,7 @@ def test_data_without_reference(tmp_path: Path) -> None:
     data.write_text('{"dialogue_id": "A", "turn_id": 0, "user": "spa-day=monday"}\n')
     ran = tracked(data, out, "trackers:echo", "--ref-format", "dsteval-jsonl")
     assert (ran.code, ran.out) == (0, "")
-    assert "data.jsonl has no reference: nothing is scored" in ran.err
+    assert "data.jsonl has no reference: no scores" in ran.err
     assert predictions(out)[0]["pred"] == {"spa-day": "monday"}
     told = refusal(tracked(data, out, "trackers:Forced", "--ref-format", "dsteval-jsonl"))
     assert "expected reference states, which the tracker needs (ref-state), found none" in told

@@ -6,29 +6,37 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from dsteval._version import __version__
+from dsteval.cli.command import CommandGroup
+from dsteval.cli.messages import failure
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # Command -> what --help says of it; the module of that name holds it as ``command``.
 _COMMANDS = {
-    "score": "Score predictions: JGA, slot accuracy, AGA, FGA and others.",
-    "compare": "Compare systems: differences with intervals, paired tests.",
-    "spread": "Score a file under every protocol, and say what makes them differ.",
-    "track": "Run a tracker over a data set, and score it.",
-    "rate": "Ratings by people: sample, hand out, take in, compare metrics with them.",
-    "errors": "Show what systems get wrong most: errors by slot, kind and relation.",
-    "explain": "Show one dialogue turn by turn, and where its errors are.",
-    "validate": "Check files, and that a reference scores perfectly against itself.",
-    "convert": "Write any file that is read as our JSON Lines.",
-    "data": "Describe data sets, and fetch public ones.",
-    "list": "List the metrics, protocols, readers, trackers or data sets at hand.",
-    "lambda": "The lambda of FGA that forgets a mistake within some turns.",
+    "score": "Score predictions: JGA, slot accuracy, AGA, FGA and more.",
+    "compare": "Compare systems: score differences, CIs and paired tests.",
+    "spread": "Score one file under every protocol and explain the differences.",
+    "explain": "Show a dialogue turn by turn, with its errors.",
+    "errors": "List what systems get wrong most, with examples.",
+    "validate": "Check files before you score them.",
+    "convert": "Convert any supported format to JSON Lines.",
+    "track": "Run a tracker over a data set and score it.",
+    "rate": "Collect human ratings and correlate metrics with them.",
+    "data": "Describe and download data sets.",
+    "list": "List metrics, protocols, readers, trackers or data sets.",
+    "lambda": "Compute lambda of FGA from how fast errors are forgiven.",
+    "completion": "Print the completion script for bash, zsh or fish.",
 }
+_COMPLETE = "_DSTEVAL_COMPLETE"  # set by the completion scripts
 
 
-class _Commands(click.Group):
+class _Commands(CommandGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
@@ -43,14 +51,14 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
-            from dsteval.errors import unknown
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Commands and options, without importing any command."""
+        from click.shell_completion import CompletionItem
 
-            ctx.fail(unknown("command", args[0], list(_COMMANDS)))
-        return super().resolve_command(ctx, args)
+        found = [
+            CompletionItem(name, help=about) for name, about in _COMMANDS.items() if name.startswith(incomplete)
+        ]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; what dsteval refuses is one sentence and exit code 1."""
@@ -64,23 +72,27 @@ class _Commands(click.Group):
             raise
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            said = f"{place}expected a file or stream that can be used, found {error.strerror or error}."
+            said = f"{place}cannot be read or written ({error.strerror or error})."
         except MemoryError:
-            said = "Expected data that fit into memory, found more. Score fewer dialogues at a time."
+            said = "Out of memory. Score fewer dialogues at a time."
         except RecursionError:
-            said = "Expected data of a usual shape, found objects or lists nested too deep."
-        click.echo(f"dsteval: {said}", err=True)
+            said = "Objects or lists in the data are nested too deep."
+        failure(said)
         ctx.exit(1)
 
 
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: dsteval score FILE [--ref REF]. Exit codes: 0 done, 1 refused, 2 usage.",
+    examples=[
+        ("Score a file of predictions", "dsteval score pred.json --ref multiwoz-2.4/test"),
+        ("Compare two systems", "dsteval compare old.json new.json --ref multiwoz-2.4/test"),
+    ],
+    epilog="`dsteval COMMAND --help` describes a command. Exit codes: 0 done, 1 error, 2 wrong usage.",
 )
 @click.version_option(__version__, "-V", "--version", message="dsteval %(version)s")
 def cli() -> None:
-    """Score dialogue state tracking: every published rule under a name, one strict default."""
+    """Score dialogue state tracking under any published protocol."""
 
 
 def main() -> None:
@@ -91,15 +103,16 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal's encoding lacks is escaped
             stream.reconfigure(errors="backslashreplace")
+    if _COMPLETE in os.environ:
+        import_module("dsteval.cli.commands.completion")  # has our script for bash
     try:
         try:
-            cli(prog_name="dsteval")
+            cli(prog_name="dsteval", complete_var=_COMPLETE)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except OSError as error:  # a full disk: the interpreter would end with a traceback
-        found = error.strerror or error
-        click.echo(f"dsteval: standard output: expected a place to write to, found {found}.", err=True)
+        failure(f"standard output: cannot be written ({error.strerror or error}).")
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

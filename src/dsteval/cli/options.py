@@ -6,14 +6,17 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, TypeVar, get_args
 
 import click
-from click import option
 
 from dsteval.align.coverage import Extra, Missing
+from dsteval.cli import values
+from dsteval.cli.command import option
+from dsteval.cli.messages import is_quiet, note
 from dsteval.cli.progress import ReadingBar, progress
-from dsteval.errors import OptionError, ReadError, first_few, require, unknown
+from dsteval.errors import ReadError, first_few, require
 from dsteval.outcomes.slices import BY
 from dsteval.pipeline.inputs import open_source
 from dsteval.protocols.model import MOST_SLOTS
@@ -23,23 +26,8 @@ from dsteval.stats.bootstrap import METHODS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-class OneOf(click.types.StringParamType):
-    """One of some words; a wrong one is told which is near."""
-
-    def __init__(self, choices: Iterable[str]) -> None:
-        self.choices = list(choices)
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """The choices, as ``--help`` shows them; click before 8.2 gives no context."""
-        return "[" + "|".join(self.choices) + "]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The word itself. Raises OptionError where it is none of the choices."""
-        if value not in self.choices:
-            label = param and (param.opts[0] if isinstance(param, click.Option) else param.human_readable_name)
-            raise OptionError(unknown(f"value of {label}", str(value), self.choices))
-        return str(value)
+INPUT, SCORING, INTERVALS, OUTPUT = "Input", "Scoring", "Confidence intervals", "Output"
+"""Groups of options in ``--help``, after the common ones."""
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
@@ -55,47 +43,104 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 
 def choice(*names: str, of: Iterable[str], **attributes: Any) -> Callable[[F], F]:
     """An option that takes one ``of`` some words."""
-    return option(*names, type=OneOf(of), **attributes)
+    return option(*names, type=values.OneOf(of), **attributes)
 
 
-def _keep(context: click.Context, param: click.Parameter, value: str | None) -> None:
+def files_argument(
+    name: str = "files", metavar: str = "FILE...", type: values.Text = values.FILE
+) -> Callable[[F], F]:
+    """An argument that takes one or more files."""
+    return click.argument(name, nargs=-1, required=True, metavar=metavar, type=type)
+
+
+def _keep(context: click.Context, param: click.Parameter, value: Any) -> None:
     context.meta[str(param.name)] = value
 
 
 _KEPT: dict[str, Any] = {"expose_value": False, "callback": _keep}  # for ``emit``; the command does not get it
+_FORMS = ("text", "json", "csv", "md", "latex")
 
 
-def as_option(about: str) -> Callable[[F], F]:
-    """``--as``, which ``emit`` looks up in the context."""
-    return choice("--as", "form", of=["text", "json", "csv", "md", "latex"], help=about, **_KEPT)
+def as_option(about: str, *more: str) -> Callable[[F], F]:
+    """``--as``, which ``emit`` looks up in the context; ``more`` forms than usual."""
+    return choice("--as", "form", of=[*_FORMS, *more], help=about, **_KEPT)
 
 
+def out_option(about: str) -> Callable[[F], F]:
+    """``--out``, which a command must be given."""
+    return option("-o", "--out", required=True, metavar="PATH", type=values.FILE, help=about)
+
+
+quiet_option = option("-q", "--quiet", is_flag=True, help="Print results and errors only, no notes.", **_KEPT)
 protocol_option = option(
-    "--protocol", metavar="NAME", default="exact", help="The rule; see: dsteval list protocols."
+    "--protocol",
+    metavar="NAME",
+    default="exact",
+    show_default=True,
+    type=values.PROTOCOL,
+    help="Scoring protocol, see `dsteval list protocols`.",
 )
 metric_option = option(
-    "--metric", "metrics", multiple=True, metavar="M", help="A metric, like FGA@0.5; may be repeated."
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    type=values.METRIC,
+    help="Metric, such as JGA or FGA@0.5; may be repeated.",
 )
 setting_option = option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting of the rule."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    group=SCORING,
+    help="Override one setting of the protocol; may be repeated.",
 )
+_file_option = partial(option, metavar="FILE", type=values.FILE)
 tables_options = together(
-    option("--variants", metavar="FILE", help="Variants of values, where the protocol needs them."),
-    option("--ontology", metavar="FILE", help="Values of each slot, where the protocol needs them."),
+    _file_option("--variants", group=SCORING, help="Value variants, for protocols that need them."),
+    _file_option("--ontology", group=SCORING, help="Ontology (values of each slot), for protocols that need it."),
 )
-slots_option = option("--slots", metavar="N|FILE", help="|S|, or the list of slots: one a line, or a schema.")
-by_option = choice("--by", of=BY, multiple=True, help="Scores of parts as well; may be repeated.")
+slots_option = option(
+    "--slots",
+    metavar="N|FILE",
+    group=SCORING,
+    type=values.FILE,
+    help="Number of slots |S|, or a file of slot names (one per line, or a schema).",
+)
+by_option = choice("--by", of=BY, multiple=True, help="Also score each part; may be repeated.")
 workers_option = option(
-    "--workers", default="1", show_default=True, metavar="N|auto", help="Score with N processes."
+    "--workers",
+    default="1",
+    show_default=True,
+    metavar="N|auto",
+    group=SCORING,
+    type=values.Text(lambda: ["auto"]),
+    help="Number of processes.",
 )
-_OUT = "Write to a file; the suffix decides: .txt .json .csv .md .tex."
-form_option = together(as_option("Form of the output."), option("-o", "--out", metavar="PATH", help=_OUT, **_KEPT))
+_OUT = "Write to a file; its suffix sets the format: .txt, .json, .csv, .md or .tex."
+
+
+def form_options(about: str = "Output format.", *more: str) -> Callable[[F], F]:
+    """``--as`` and ``--out``, which ``emit`` looks up in the context; ``more`` forms than usual."""
+    out = option("-o", "--out", metavar="PATH", type=values.FILE, help=_OUT, **_KEPT)
+    return together(as_option(about, *more), out)
+
+
+output_options = together(form_options(), quiet_option)
+"""The format and place of the output, and whether notes are printed."""
+
+
+def format_option(of: str, *names: str) -> Callable[[F], F]:
+    """``--format``, or an option of other ``names``: the format ``of`` a file."""
+    about = f"Format of {of}. Detected by default."
+    return option(*(names or ("--format",)), metavar="NAME", group=INPUT, type=values.FORMAT, help=about)
 
 
 def field_option(several: bool = False) -> Callable[[F], F]:
     """``--ref-field``, which may be ``several``."""
-    about = "Which field is the reference, where a file has several."
-    return option("--ref-field", multiple=several, metavar="FIELD", help=about)
+    about = "Field to use as the reference, if a file has several."
+    return option("--ref-field", multiple=several, metavar="FIELD", group=INPUT, help=about)
 
 
 def file_options(several: bool = False) -> Callable[[F], F]:
@@ -103,38 +148,70 @@ def file_options(several: bool = False) -> Callable[[F], F]:
 
     ``several`` references, or fields that hold one, may be named.
     """
-    about = "The reference: a file, a folder (FOLDER/test takes a split), a data set."
+    about = "Reference: a file, a folder (FOLDER/test selects a split) or a data set."
     return together(
-        option("--ref", multiple=several, metavar="REF", help=about),
-        setting_option,
-        option("--format", metavar="NAME", help="Format of FILE, instead of detecting it."),
-        option("--ref-format", metavar="NAME", help="Format of REF, instead of detecting it."),
+        option("--ref", multiple=several, metavar="REF", type=values.DATA, help=about),
+        option("--updates", is_flag=True, help="FILE has the changes of each turn, not full states."),
+        format_option("FILE"),
+        format_option("REF", "--ref-format"),
         field_option(several),
+        _file_option("--schema", group=INPUT, help="Schema of the services. Default: schema.json next to REF."),
+        _file_option("--train-schema", group=INPUT, help="Schema of the training data, for --by group."),
+        setting_option,
         tables_options,
-        option("--schema", metavar="FILE", help="The services' slots, if no schema.json is beside REF."),
-        option("--train-schema", metavar="FILE", help="The services seen in training, for --by group."),
-        option("--updates", is_flag=True, help="FILE holds what each turn changed, not whole states."),
     )
 
 
-input_options = together(protocol_option, file_options())
+input_options = together(file_options(), protocol_option)
 """What every command takes that reads predictions and compares them by one rule."""
 
-seed_option = option("--seed", type=int, default=12345, metavar="N", help="Seed of the draws.")
+
+def number_option(*names: str, default: int, about: str, group: str = INTERVALS) -> Callable[[F], F]:
+    """An option that takes a whole number."""
+    return option(*names, type=int, default=default, show_default=True, metavar="N", group=group, help=about)
+
+
+seed_option = number_option("--seed", default=12345, about="Random seed.")
+level_options = together(
+    option("--no-ci", is_flag=True, help="Do not compute confidence intervals."),
+    option(
+        "--ci",
+        type=float,
+        default=0.95,
+        show_default=True,
+        metavar="LEVEL",
+        group=INTERVALS,
+        help="Confidence level.",
+    ),
+)
+resamples_option = number_option("--resamples", default=1000, about="Number of bootstrap resamples.")
 interval_options = together(
-    option("--ci", type=float, default=0.95, show_default=True, metavar="LEVEL", help="Level of the intervals."),
-    option("--no-ci", is_flag=True, help="No intervals."),
-    choice("--interval", of=METHODS, default="percentile", help="Kind of interval."),
-    option("--resamples", type=int, default=1000, metavar="N", help="Number of bootstrap resamples."),
+    level_options,
+    choice(
+        "--interval",
+        of=METHODS,
+        default="percentile",
+        show_default=True,
+        group=INTERVALS,
+        help="Type of bootstrap interval.",
+    ),
+    resamples_option,
     seed_option,
 )
 """How sure the numbers are."""
 
-_MISSING = "A reference dialogue without prediction: refuse, score as empty, or leave out and name."
-_EXTRA = "A predicted dialogue without reference: refuse, or ignore and name."
+_MISSING = "Reference dialogues without a prediction: stop with an error, score as empty, or skip and list."
+_EXTRA = "Predicted dialogues without a reference: stop with an error, or ignore and list."
+
+
+def missing_option(about: str = _MISSING) -> Callable[[F], F]:
+    """``--missing``."""
+    return choice("--missing", of=get_args(Missing), default="error", show_default=True, help=about)
+
+
 coverage_options = together(
-    choice("--missing", of=get_args(Missing), default="error", help=_MISSING),
-    choice("--extra", of=get_args(Extra), default="error", help=_EXTRA),
+    missing_option(),
+    choice("--extra", of=get_args(Extra), default="error", show_default=True, group=SCORING, help=_EXTRA),
     slots_option,
 )
 """What is done where one side lacks dialogues or turns, and what S is."""
@@ -179,7 +256,7 @@ def slot_list(text: str | None) -> int | list[str] | None:
         return number
     source = Source.open(text)
     known = source.kind in ("list", "text")
-    require(known, text, "slots, one a line, or a schema", "a JSON object", ReadError)
+    require(known, text, "slot names, one per line, or a schema", "a JSON object", ReadError)
     if source.kind == "list":
         names = [slot for slots in schema_of(source.data, source.name).values() for slot in slots]
     else:
@@ -189,17 +266,16 @@ def slot_list(text: str | None) -> int | list[str] | None:
 
 
 def say(source: Source, format: str | None) -> None:
-    """Tell on stderr as what a file is read."""
+    """Print as which format a file is read."""
     if format is None:
         found = detect(source)
-        click.echo(f"{source.name}: read as {found.reader.name} ({found.sign})", err=True)
+        note(f"{source.name}: read as {found.reader.name} ({found.sign})")
     if source.skipped_files:
-        skipped = first_few(source.skipped_files, 5)
-        click.echo(f"{source.name}: passed over, being no dialogues: {skipped}", err=True)
+        note(f"{source.name}: skipped files without dialogues: {first_few(source.skipped_files, 5)}")
 
 
 class FetchBar(ExitStack):
-    """Shows a download on stderr, where that is a terminal; there is nothing to see before the first byte."""
+    """A progress bar for a download, shown from the first byte on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,7 +284,7 @@ class FetchBar(ExitStack):
         self._update: Callable[..., None] | None = None
 
     def __call__(self, name: str, done: int, size: int | None) -> None:
-        """Take in how far a file has come, as ``data.fetch.fetch`` tells it."""
+        """Update the bar; ``data.fetch.fetch`` calls this."""
         self.came = True
         if name != self._name:
             self.close()
@@ -225,13 +301,13 @@ def open_shown(text: str) -> Source:
         source = open_source(text, bar)
     if bar.came:
         say_unverified(text)
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and not is_quiet():
         source.watch(ReadingBar(source.name, sum(part.size for part in source.parts)))
     return source
 
 
 def say_unverified(text: str) -> None:
-    """Tell on stderr which part of a data set, NAME or NAME/SPLIT, could not be verified."""
+    """Print how many files of a data set, NAME or NAME/SPLIT, could not be verified."""
     from dsteval.data import catalogue as catalog
     from dsteval.data.fetch import unverified
 
@@ -240,7 +316,7 @@ def say_unverified(text: str) -> None:
     chosen = dataset.split(split) if split else None
     if files := unverified(dataset, chosen):
         total = len(dataset.needed(chosen))
-        click.echo(f"{text}: {len(files)} of {total} files not verified: no checksum is known", err=True)
+        note(f"{text}: {len(files)} of {total} files not verified: no checksum is known")
 
 
 def open_named(text: str) -> tuple[str | None, str]:

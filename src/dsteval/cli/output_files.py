@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, TextIO
 
 import click
 
+from dsteval.cli.messages import is_quiet, note
 from dsteval.errors import OptionError
 from dsteval.files import replacing
 from dsteval.render.table import FORMS, Table
@@ -30,11 +32,14 @@ def emit(
     """Write tables, or the JSON document, in the form asked for, to stdout or a file.
 
     ``text`` prints the text form where that is more than tables. ``remarks`` go to stderr with CSV, which has no
-    place for them; the other forms hold them. ``compact`` JSON goes into a file on few lines.
+    place for them; the other forms hold them. ``compact`` JSON goes into a file on few lines. ``--quiet`` leaves
+    the notes below tables out.
     """
     form, out = form_of(), click.get_current_context().meta.get("out")
     for remark in remarks if form == "csv" else ():
-        click.echo(remark, err=True)
+        note(remark)
+    if is_quiet():
+        tables = [replace(table, notes=()) for table in tables]
     if form == "text":
         from dsteval.render.terminal import show  # rich takes a while to load, and only people need it
 
@@ -50,7 +55,12 @@ def emit(
             written = json.dumps(json.loads(written), indent=2) + "\n"
     else:
         written = "\n".join(FORMS[form](table) for table in tables if form != "csv" or not table.in_tidy)
-    data = written.encode("utf-8", "backslashreplace")
+    put(written)
+
+
+def put(text: str) -> None:
+    """Write a command's result to stdout, or to the file that ``--out`` names."""
+    data, out = text.encode("utf-8", "backslashreplace"), click.get_current_context().meta.get("out")
     if out is None:
         to_stdout(data)
     else:
@@ -68,7 +78,7 @@ def form_of() -> str:
         return form or "text"
     suffix = Path(out).suffix
     if suffix not in _SUFFIXES:
-        expected, remedy = f"a suffix of {', '.join(_SUFFIXES)}", "Or name the form with --as."
+        expected, remedy = f"one of the suffixes {', '.join(_SUFFIXES)}", "Or set the format with --as."
         raise OptionError(where=f"--out {out}", expected=expected, found=repr(suffix), remedy=remedy)
     return _SUFFIXES[suffix]
 
@@ -94,7 +104,7 @@ def to_stdout(data: bytes) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _unwritable("standard output", error) from None
+        raise unwritable("standard output", error.strerror or str(error)) from None
 
 
 @contextmanager
@@ -110,7 +120,7 @@ def replaced(out: str, option: str = "--out") -> Iterator[IO[bytes]]:
         with place.open("wb") if special else replacing(place) as file:
             yield file
     except OSError as error:
-        raise _unwritable(f"{option} {out}", error) from None
+        raise unwritable(f"{option} {out}", error.strerror or str(error)) from None
 
 
 def write(option: str, out: str, data: bytes) -> None:
@@ -119,5 +129,6 @@ def write(option: str, out: str, data: bytes) -> None:
         file.write(data)
 
 
-def _unwritable(where: str, error: OSError) -> OptionError:
-    return OptionError(where=where, expected="a place to write to", found=error.strerror or str(error))
+def unwritable(where: str, why: str) -> OptionError:
+    """The error for a place that cannot be written."""
+    return OptionError(f"cannot be written ({why})", where=where)

@@ -1,4 +1,4 @@
-"""Where a command may write: not over what it reads, not two things in one place, and only where it can."""
+"""Where a command may write: not over an input, not two outputs into one file, and only where it can."""
 
 import errno
 import glob
@@ -9,12 +9,14 @@ from pathlib import Path
 import click
 
 from dsteval.cli.options import open_named
-from dsteval.cli.output_files import form_of
-from dsteval.errors import require
+from dsteval.cli.output_files import form_of, unwritable
+from dsteval.errors import OptionError
 
 # The parameters, of any command, that may name what is read: dialogues, results and ratings, then all else.
 _INPUTS = ["files", "file", "source", "items", "other", "ref", "against", "rated", "key"]
 _INPUTS += ["variants", "ontology", "schema", "train_schema", "slots", "protocol", "only"]
+
+_ANOTHER = "Choose another path."
 
 
 def check_places(*outputs: str) -> None:
@@ -29,22 +31,23 @@ def check_places(*outputs: str) -> None:
     check_writable(*outputs)
     for label, place in _given(outputs):
         twin = next((other for other, taken in seen.items() if _same(taken, place)), None)
-        require(twin is None, f"{label} {place}", f"another place than that of {twin}", "the same")
+        if twin is not None:
+            raise OptionError(f"the same file as {twin}", where=f"{label} {place}", remedy=_ANOTHER)
         seen[label] = place
 
 
 def check_writable(*outputs: str) -> None:
     """Raise OptionError where a parameter in ``outputs`` names a place that cannot be written."""
     for label, place in _given(outputs):
-        why = _unavailable_reason(place)
-        require(not why, f"{label} {place}", "a place to write to", why)
+        if why := _unavailable_reason(place):
+            raise unwritable(f"{label} {place}", why)
 
 
 def check_kept(place: str, *inputs: str) -> None:
     """Raise OptionError where a place that a command writes beside its output is what a parameter reads."""
     for other, text in _given(inputs):
-        read = _there(place) and any(_holds(path, place) for path in _paths(text))
-        require(not read, f"--out, which writes {place}", "another place", f"the input itself ({other} {text})")
+        if _there(place) and any(_holds(path, place) for path in _paths(text)):
+            raise _overwrites(f"--out, which writes {place}", other, text)
 
 
 def check_inputs(*outputs: str) -> None:
@@ -53,8 +56,12 @@ def check_inputs(*outputs: str) -> None:
         if not _there(place):
             continue  # what is not there yet is nobody's input
         for other, text in _given([name for name in _INPUTS if name not in outputs]):
-            read = any(_holds(path, place) for path in _paths(text))
-            require(not read, f"{label} {place}", "another place", f"the input itself ({other} {text})")
+            if any(_holds(path, place) for path in _paths(text)):
+                raise _overwrites(f"{label} {place}", other, text)
+
+
+def _overwrites(where: str, other: str, text: str) -> OptionError:
+    return OptionError(f"would overwrite the input ({other} {text})", where=where, remedy=_ANOTHER)
 
 
 def typed(*names: str) -> list[str]:

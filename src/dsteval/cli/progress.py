@@ -1,4 +1,4 @@
-"""How far something has come, shown on a terminal."""
+"""Progress bars on a terminal."""
 
 import os
 import sys
@@ -10,18 +10,21 @@ from typing import Any
 
 import click
 
+from dsteval.cli.messages import is_quiet
+
 _PATIENCE = 2.0  # seconds
 _lines: list[object] = []  # those that are shown; a second would overwrite the first
 
 
 @contextmanager
 def progress(*columns: str, description: str = "", **task: Any) -> Iterator[Callable[..., None] | None]:
-    """A line on stderr while something runs, and the function that brings it up to date.
+    """A progress bar on stderr, as a function that updates it.
 
-    A column is the name of one of rich's, or a text with fields of the ``task``, such as its ``description`` and
-    ``total``. The function takes those that have changed. None where stderr is no terminal.
+    A column is the name of a rich column class, or a text with fields of the ``task``, such as its ``description``
+    and ``total``. The function takes the fields that have changed. None if stderr is not a terminal, or if
+    ``--quiet`` was given.
     """
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield None
         return
     from rich import progress as rich_progress  # rich takes a while to load, and only terminals need it
@@ -40,7 +43,7 @@ def progress(*columns: str, description: str = "", **task: Any) -> Iterator[Call
 
 
 class ReadingBar(ExitStack):
-    """Shows which share of a file is read, how fast, and the time left, once it takes longer than two seconds."""
+    """Shows how much of a file is read, how fast, and the time left, once it takes longer than two seconds."""
 
     def __init__(self, name: str, size: int) -> None:
         super().__init__()
@@ -51,7 +54,7 @@ class ReadingBar(ExitStack):
             context.call_on_close(self.close)
 
     def __call__(self, share: float) -> None:
-        """Take in the share that is read; less than before is another time."""
+        """Update the share that is read; less than before means that the file is read again."""
         if os.getpid() != self._process:
             return
         if share < self._share:

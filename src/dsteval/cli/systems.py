@@ -95,7 +95,7 @@ def merged(files: Sequence[str], name: str, arguments: dict[str, Any]) -> Result
 def open_saved(path: str, where: str) -> Source:
     """A saved result. Raises OptionError for another file."""
     source = open_shown(path)
-    expected = "a result that score -o PATH.json wrote"
+    expected = "a result saved by score -o PATH.json"
     require(is_saved(source), f"{where} {source.name}", expected, "another file")
     return source
 
@@ -103,7 +103,7 @@ def open_saved(path: str, where: str) -> Source:
 def _check_saved(source: Source, *names: str) -> None:
     """Raise OptionError where options were typed that need the predictions again."""
     if needing := typed(*names):
-        remedy = "Leave the option away, or score the predictions again."
+        remedy = "Drop the option, or score the predictions again."
         raise _only_counts(f"{source.name}, {', '.join(needing)}", remedy)
 
 
@@ -118,11 +118,11 @@ def predictions(file: str, command: str) -> tuple[str | None, Source]:
 def check_predictions(source: Source, command: str) -> None:
     """Raise OptionError for a saved result, where a command needs the states themselves."""
     if is_saved(source):
-        raise _only_counts(source.name, f"Give {command} the predictions themselves.")
+        raise _only_counts(source.name, f"Run {command} on the predictions instead.")
 
 
 def _only_counts(where: str, remedy: str) -> OptionError:
-    found = "a saved result, of which only counts are left"
+    found = "a saved result, which holds counts only"
     return OptionError(where=where, expected="predictions", found=found, remedy=remedy)
 
 

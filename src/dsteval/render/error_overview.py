@@ -52,6 +52,6 @@ def _notes(overviews: Sequence[ErrorOverview], top: int | None) -> list[str]:
 
 
 def _tidy(overviews: Sequence[ErrorOverview]) -> Table:
-    names = ["slot", "kind", "relation", "errors", "turns", "fixed", "dialogue", "turn", "ref", "pred"]
+    names = ["slot", "kind", "relation", "errors", "turns", "repaired", "dialogue", "turn", "ref", "pred"]
     rows = [[one.system, *(getattr(group, name) for name in names)] for one in overviews for group in one.groups]
     return Table(["system", *names], rows)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,9 +18,12 @@ from dsteval.analysis.reference_change import two_references
 from dsteval.analysis.sample_size import plan
 from dsteval.analysis.seed_runs import repeated
 from dsteval.cli import options as shared
+from dsteval.cli.command import Command, option
+from dsteval.cli.messages import failure, note
 from dsteval.cli.output_files import emit, form_of, to_file
 from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import check_predictions, named, open_reference, open_saved, systems
+from dsteval.cli.values import FILE, Text
 from dsteval.errors import OptionError, require, unknown
 from dsteval.metrics import parse
 from dsteval.pipeline.inputs import system_name
@@ -48,38 +52,61 @@ _BESIDE = [
 
 _Options: TypeAlias = dict[str, Any]
 
-_FAIL_BELOW = "With --against: exit 1 where the difference may be below so many points; may be repeated."
+_COMPARISON = "Comparison"
+_FAIL_BELOW = "Exit with 1 if the CI of a difference reaches below POINTS percentage points; needs --against."
+_OVER = "Rank systems across lambdas, protocols or resamples; may be repeated."
+_comparison_option = partial(option, group=_COMPARISON)
+_comparison_flag = partial(_comparison_option, is_flag=True)
 
 
-@click.command("compare")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.command(
+    "compare",
+    cls=Command,
+    examples=[
+        ("Compare two systems", "dsteval compare old.json new.json --ref multiwoz-2.4/test"),
+        (
+            "Fail if JGA may be over 1 point lower than that of a saved result",
+            "dsteval compare new.json --ref r.json --against old.json --fail-below JGA=-1",
+        ),
+    ],
+)
+@shared.files_argument()
 @shared.file_options(several=True)
 @shared.protocol_option
-@shared.coverage_options
-@shared.interval_options
 @shared.metric_option
-@shared.choice("--test", of=TESTS, default="bootstrap", help="The paired test.", show_default=True)
-@click.option(
-    "--pairs", default="all", metavar="WHICH", help="Compare all pairs, each with the best, or with NAME."
+@shared.coverage_options
+@option("--against", metavar="SAVED", type=FILE, help="Compare each FILE with this saved result only.")
+@shared.output_options
+@_comparison_option("--fail-below", multiple=True, metavar="METRIC=POINTS", help=_FAIL_BELOW)
+@shared.choice(
+    "--test", of=TESTS, default="bootstrap", help="Paired significance test.", show_default=True, group=_COMPARISON
 )
-@click.option("--common", is_flag=True, help="Compare the dialogues that all systems have, and say so.")
-@click.option("--baselines", is_flag=True, help="Rows for empty states and for the state of the turn before.")
-@click.option("--against", metavar="SAVED", help="A saved result: each FILE is compared with it only.")
-@click.option("--fail-below", multiple=True, metavar="METRIC=POINTS", help=_FAIL_BELOW)
-@shared.choice("--over", of=["lambda", "protocols", "resamples"], multiple=True, help="Who leads, over what.")
-@click.option("--discriminate", is_flag=True, help="The share of pairs that each metric separates.")
-@click.option("--power", is_flag=True, help="Dialogues that are needed to tell the systems apart.")
-@click.option("--difference", type=float, metavar="POINTS", help="With --power: the difference to be told.")
-@click.option("--runs", is_flag=True, help="The FILEs are runs of one system: mean, deviation, agreement.")
-@shared.form_option
+@_comparison_option(
+    "--pairs",
+    default="all",
+    show_default=True,
+    metavar="WHICH",
+    type=Text(lambda: ["all", "best"]),
+    help="Pairs to compare: all, best (each with the best system) or NAME (each with system NAME).",
+)
+@_comparison_flag("--common", help="Compare on the dialogues that all systems have.")
+@_comparison_flag("--baselines", help="Add baselines: empty states, and the state of the previous turn.")
+@_comparison_flag("--runs", help="FILEs are runs (seeds) of one system: print mean, deviation and agreement.")
+@shared.choice("--over", of=["lambda", "protocols", "resamples"], multiple=True, help=_OVER, group=_COMPARISON)
+@_comparison_flag("--discriminate", help="Share of system pairs that each metric separates significantly.")
+@_comparison_flag("--power", help="Number of dialogues needed to detect the observed differences.")
+@_comparison_option(
+    "--difference", type=float, metavar="POINTS", help="Difference to detect, in percentage points; needs --power."
+)
+@shared.interval_options
 def command(
     files: tuple[str, ...], ref: tuple[str, ...], ref_field: tuple[str, ...], runs: bool, **options: Any
 ) -> None:
-    """Compare systems on the same dialogues: scores side by side, differences with intervals, paired tests.
+    """Compare systems on the same dialogues: scores, differences with CIs, and paired significance tests.
 
-    A FILE holds predictions, or results that `score -o PATH.json` saved. NAME=PATH names a system. Systems that
-    cover different dialogues are refused, or compared on what they share with --common. One FILE with two of
-    --ref (or of --ref-field) is compared with itself: what each slot makes of other labels.
+    FILE holds predictions, or a result saved with `score -o PATH.json`. NAME=PATH names a system. Systems must
+    cover the same dialogues, unless --common is given. One FILE with two --ref (or two --ref-field) shows how
+    scores change from one reference to the other.
     """
     check_places("out")
     beside = {name: options.pop(name) for name in _BESIDE}
@@ -104,10 +131,7 @@ def command(
 def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside: _Options) -> None:
     """Compare the systems; ``beside`` are the options that belong to this alone."""
     if beside["common"] and "protocols" in beside["over"]:
-        expected, found = "systems that cover the same dialogues, each of which is scored anew", "--common"
-        raise OptionError(
-            where="--over protocols", expected=expected, found=found, remedy="Leave one of them away."
-        )
+        raise OptionError("does not go with --common", where="--over protocols", remedy="Drop one of them.")
     limits = _limits(beside["fail_below"], beside["against"], Intervals.of_settings(arguments).level)
     if beside["common"] and arguments["missing"] == "error":
         arguments = {**arguments, "missing": "skip"}
@@ -118,17 +142,17 @@ def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside:
     only = {name: beside[name] for name in ("common", "test", "pairs")}
     comparison = compare(results, source, against=against, baselines=baselines, **only, **own)
     below = _below(comparison, limits)
-    for note in comparison.notes:
-        click.echo(note, err=True)
+    for remark in comparison.notes:
+        note(remark)
     tables = comparison_tables(comparison, not arguments["metrics"], form_of() in ("csv", "json"))
     document = comparison.to_dict(to_file())
     for key, more, value in _added(comparison.systems, files, ref, arguments, beside):
         tables += more
         document[key] = value
-    remarks = dict.fromkeys(note for one in comparison.systems for note in one.notes)
+    remarks = dict.fromkeys(remark for one in comparison.systems for remark in one.notes)
     emit(tables, document, remarks=remarks, compact=True)
     for line in below:
-        click.echo(f"dsteval: {line}", err=True)
+        failure(line)
     if below:
         click.get_current_context().exit(1)
 
@@ -136,8 +160,11 @@ def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside:
 def _check_idle(instead: str, *names: str) -> None:
     """Raise OptionError for options that would do nothing: a check that is dropped in silence always passes."""
     if idle := typed(*names):
-        expected = "a comparison of systems, which these options belong to"
-        raise OptionError(where=", ".join(idle), expected=expected, found=instead, remedy="Leave them away.")
+        raise OptionError(f"no effect with {instead}", where=", ".join(idle), remedy=f"Drop {_them(idle)}.")
+
+
+def _them(options: Sequence[str]) -> str:
+    return "it" if len(options) == 1 else "them"
 
 
 def _two_references(
@@ -184,14 +211,15 @@ def _limits(texts: Sequence[str], against: str | None, level: float | None) -> d
     limits = {}
     for text in texts:
         where = f"--fail-below {text}"
-        expected = "--against with a saved result, from which a difference is taken"
-        require(against is not None, where, expected, "none")
-        require(level is not None, where, "intervals, whose lower bound counts", "--no-ci")
+        if against is None:
+            raise OptionError("needs --against and a saved result to compare with", where=where)
+        if level is None:
+            raise OptionError("needs confidence intervals", where=where, remedy="Drop --no-ci.")
         metric, _, points = text.rpartition("=")
         limit = shared.as_number(points)
         require(metric and math.isfinite(limit), where, "METRIC=POINTS, like JGA=-1.0", repr(points))
         parsed = parse(metric)
-        require(not parsed.lower_is_better, where, "a metric of which more is better", parsed.name)
+        require(not parsed.lower_is_better, where, "a metric where higher is better", parsed.name)
         limits[str(parsed)] = limit
     return limits
 
@@ -212,9 +240,9 @@ def _failure(one: Difference, limit: float) -> str:
     head = f"--fail-below {one.metric}={limit:g}: {one.a} against {one.b}"
     ends = interval(one.low, one.high, one.scale, sign=True, to=" to ")
     if one.difference is None or ends is None:
-        return f"{head}: no interval of the difference, {one.note}"
-    points = f"{number(one.difference, one.scale, sign=True)}" + (" points" if one.scale == 100 else "")
-    return f"{head}: {points}, and the interval {ends} reaches below {limit:g}"
+        return f"{head}: the difference has no confidence interval ({one.note})"
+    points = f"{number(one.difference, one.scale, sign=True)}" + (" percentage points" if one.scale == 100 else "")
+    return f"{head}: {points}, and the confidence interval {ends} reaches below {limit:g}"
 
 
 def _added(
@@ -246,4 +274,5 @@ def _added(
         asked = None if points is None else {text: points / scale for text, scale in scales.items()}
         planned = plan(results, metrics, intervals, asked)
         yield "plan", tables_of.plan_tables(planned), planned.to_dict()
-    require(beside["power"] or points is None, "--difference", "--power, which it is for", "none")
+    if points is not None and not beside["power"]:
+        raise OptionError("needs --power", where="--difference")

@@ -7,23 +7,35 @@ from pathlib import Path
 import click
 
 from dsteval import readers
-from dsteval.cli.options import field_option, open_shown, say
+from dsteval.cli.command import Command, option
+from dsteval.cli.messages import note
+from dsteval.cli.options import field_option, format_option, open_shown, quiet_option, say
 from dsteval.cli.output_files import replaced, to_stdout
 from dsteval.cli.path_checks import check_places
+from dsteval.cli.values import DATA, FILE
 from dsteval.readers.jsonl_writer import lines, one_side
 
 
-@click.command("convert")
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
-@click.option("--format", metavar="NAME", help="Format of IN, instead of detecting it.")
+@click.command(
+    "convert",
+    cls=Command,
+    examples=[
+        ("Convert a file to JSON Lines", "dsteval convert pred.json pred.jsonl"),
+        ("Convert a split of a data set to standard output", "dsteval convert multiwoz-2.4/test - | head -2"),
+    ],
+)
+@click.argument("source", metavar="IN", type=DATA)
+@click.argument("target", metavar="OUT", type=FILE)
+@format_option("IN")
 @field_option()
-@click.option("--updates", is_flag=True, help="The predicted states of IN are what each turn changed.")
+@option("--updates", is_flag=True, help="The predictions of IN are the changes of each turn, not full states.")
+@quiet_option
 def command(source: str, target: str, format: str | None, ref_field: str | None, updates: bool) -> None:
-    """Write IN, in any format that is read, as our JSON Lines to OUT (- is standard output, .gz packs).
+    """Convert IN, in any supported format, to JSON Lines in OUT.
 
-    A file with one side keeps it as `state`, and may then serve as predictions or as reference. Nothing is lost:
-    utterances, services, doubled slots, turn numbers.
+    OUT may be - for standard output, and is compressed if its name ends in .gz. The conversion loses nothing:
+    utterances, services, duplicate slots and turn numbers are kept. A file with only one side keeps it as `state`,
+    and can then be used as predictions or as a reference.
     """
     if target != "-" and not _in_place(source, target):
         check_places("target")
@@ -39,10 +51,10 @@ def command(source: str, target: str, format: str | None, ref_field: str | None,
             packs = target.endswith(".gz")
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packs else nullcontext(file) as put:
                 put.writelines(written)
-    click.echo(f"{target}: {len(written)} turns written", err=True)
+    note(f"{target}: {len(written)} turns written")
     if opened.schema:
-        told = f"the schema's {len(opened.schema)} slots are no part of the lines: score with --slots schema.json"
-        click.echo(f"{opened.name}: {told}", err=True)
+        about = f"the {len(opened.schema)} slots of the schema are not in OUT; score it with --slots schema.json"
+        note(f"{opened.name}: {about}")
 
 
 def _in_place(source: str, target: str) -> bool:

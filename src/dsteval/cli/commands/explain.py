@@ -7,10 +7,12 @@ import click
 
 from dsteval.analysis.explanation import explain
 from dsteval.analysis.worst_dialogues import worst
-from dsteval.cli.options import choice, form_option, input_options
+from dsteval.cli.command import Command, option
+from dsteval.cli.options import choice, input_options, output_options
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import open_reference, predictions
+from dsteval.cli.values import FILE, METRIC
 from dsteval.errors import OptionError
 from dsteval.render import explanation as render
 from dsteval.results.result import SCHEMA
@@ -18,30 +20,44 @@ from dsteval.results.result import SCHEMA
 _ONLY = {"type1": ("type 1",), "type2": ("type 2",), "wrong": ("type 1", "type 2")}
 
 
-@click.command("explain")
-@click.argument("file", metavar="FILE")
-@click.argument("dialogue", metavar="DIALOGUE", required=False)
+@click.command(
+    "explain",
+    cls=Command,
+    examples=[
+        ("Find the five worst dialogues", "dsteval explain pred.json --ref ref.json --worst 5"),
+        ("Show one of them", "dsteval explain pred.json MUL0071 --ref ref.json"),
+    ],
+)
+@click.argument("file", metavar="FILE", type=FILE)
+@click.argument("dialogue", metavar="[DIALOGUE]", required=False)
+@option("--worst", "count", type=int, metavar="N", help="List the N dialogues with the lowest scores.")
+@choice("--only", of=list(_ONLY), help="Show only turns with this outcome.")
+@option("--system", "other", metavar="FILE", type=FILE, help="Second system to show side by side with FILE.")
 @input_options
-@click.option("--metric", default="FGA@0.5", metavar="M", help="The FGA that weighs the turns.", show_default=True)
-@choice("--only", of=list(_ONLY), help="Only turns of that outcome.")
-@click.option("--system", "other", metavar="FILE", help="Another system's output, side by side with FILE's.")
-@click.option("--worst", "count", type=int, metavar="N", help="List the N dialogues that do worst, by the metric.")
-@form_option
+@option(
+    "--metric",
+    default="FGA@0.5",
+    metavar="NAME",
+    type=METRIC,
+    help="FGA that weights the turns.",
+    show_default=True,
+)
+@output_options
 def command(
     file: str, dialogue: str | None, ref: str | None, only: str | None, count: int | None, **options: Any
 ) -> None:
-    """Show DIALOGUE of FILE turn by turn: both states, where each error began, and each turn's weight.
+    """Show DIALOGUE of FILE turn by turn: both states, where each error began, and the weight of each turn.
 
-    A turn is exact (weight 1), has a new error (type 1, weight 0), or only inherits an old one (type 2); arrows
-    lead from an error to the turns that inherit it. The id counts in any case, with or without .json. With --worst
-    instead of DIALOGUE the dialogues are listed that are worth a look.
+    A turn is exact (weight 1), has a new error (type 1, weight 0) or only inherits errors (type 2). Arrows lead
+    from an error to the turns that inherit it. The dialogue id is matched without regard to case and .json. With
+    --worst and no DIALOGUE, the dialogues with the lowest scores are listed instead.
     """
     other = options.pop("other")
     if count is None and dialogue is None:
-        raise click.UsageError("Missing argument 'DIALOGUE', or --worst N to find one.")
+        raise click.UsageError("Give DIALOGUE, or --worst N to list the dialogues with the lowest scores.")
     beside = [name for name, value in (("DIALOGUE", dialogue), ("--only", only), ("--system", other)) if value]
     if count is not None and beside:
-        raise OptionError(where=f"--worst {count}", expected="no dialogue, since it lists them", found=beside[0])
+        raise OptionError(f"does not go with {beside[0]}", where=f"--worst {count}", remedy="Drop one of them.")
     check_places("out")
     reference = open_reference(ref)
     files = [file] if other is None else [file, other]

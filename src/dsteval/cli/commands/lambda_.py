@@ -3,7 +3,8 @@
 import click
 import numpy as np
 
-from dsteval.cli.options import form_option
+from dsteval.cli.command import Command, option
+from dsteval.cli.options import form_options
 from dsteval.cli.output_files import emit
 from dsteval.errors import OptionError
 from dsteval.metrics.fga import decay, lambda_for
@@ -14,14 +15,21 @@ from dsteval.results import numbers
 _SHOWN = 50  # distances at most
 
 
-@click.command("lambda")
-@click.option("--turns", type=float, required=True, help="Within how many user turns a mistake is forgotten.")
-@click.option("--factor", type=float, required=True, help="By which share, 0 up to (not including) 1.")
-@form_option
+@click.command(
+    "lambda",
+    cls=Command,
+    examples=[
+        ("Forgive a mistake by 95% within 6 turns", "dsteval lambda --turns 6 --factor 0.95"),
+        ("Print lambda and all weights as JSON", "dsteval lambda --turns 6 --factor 0.95 --as json"),
+    ],
+)
+@option("--turns", type=float, required=True, metavar="N", help="Number of user turns.")
+@option("--factor", type=float, required=True, metavar="P", help="Weight regained by then, at least 0, below 1.")
+@form_options()
 def command(turns: float, factor: float) -> None:
-    """Print the lambda of FGA under which a mistake is forgotten by FACTOR within TURNS user turns.
+    """Compute the lambda of FGA under which a mistake is forgiven by FACTOR within TURNS user turns.
 
-    lambda = -ln(1 - factor) / turns, and the weight of an inherited error at each distance.
+    lambda = -ln(1 - factor) / turns. The table has the weight of an inherited error at each distance.
     """
     try:
         number = lambda_for(turns, factor)

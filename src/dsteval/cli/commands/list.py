@@ -6,8 +6,10 @@ from typing import Any
 import click
 
 from dsteval import metrics, readers
-from dsteval.cli.options import OneOf, form_option
+from dsteval.cli.command import Command
+from dsteval.cli.options import form_options
 from dsteval.cli.output_files import emit
+from dsteval.cli.values import OneOf
 from dsteval.data import catalogue as catalog
 from dsteval.data.fetch import missing, unverified
 from dsteval.protocols import model as protocol
@@ -62,11 +64,18 @@ _LISTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 }
 
 
-@click.command("list")
+@click.command(
+    "list",
+    cls=Command,
+    examples=[
+        ("List the protocols", "dsteval list protocols"),
+        ("List the data sets with all details", "dsteval list datasets --as json"),
+    ],
+)
 @click.argument("what", type=OneOf(_LISTS))
-@form_option
+@form_options()
 def command(what: str) -> None:
-    """List what is at hand: metrics, protocols, readers, trackers or public data sets."""
+    """List the available metrics, protocols, readers (formats), trackers or data sets."""
     entries = _LISTS[what]()
     columns = [column for column in entries[0] if column in _SHOWN]
     rows: list[list[Cell]] = [[_cell(entry[column]) for column in columns] for entry in entries]

@@ -1,16 +1,19 @@
-"""What ``dsteval rate`` finds out: how raters agree, how metrics agree with them, and what a study needs."""
+"""Commands of ``dsteval rate`` that analyse: agreement of raters, correlation with metrics, size of a study."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
-from click import option
 
 from dsteval.cli import options as shared
+from dsteval.cli.command import COMMON, Command, option
+from dsteval.cli.messages import note
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import systems
-from dsteval.errors import ReadError, first_few, require
+from dsteval.cli.values import FILE, METRIC
+from dsteval.errors import OptionError, ReadError, first_few, require
 from dsteval.rating import charts
 from dsteval.rating.agreement import agree
 from dsteval.rating.correlation import correlate
@@ -23,14 +26,20 @@ from dsteval.results.result import SCHEMA, Result
 from dsteval.stats.agreement import COEFFICIENTS, LEVELS
 from dsteval.stats.intervals import Intervals
 
-_ratings_options = shared.together(
-    option("--ci", type=float, default=0.95, metavar="LEVEL", help="Level of the intervals."),
-    option("--no-ci", is_flag=True, help="No intervals."),
-    option("--resamples", type=int, default=1000, metavar="N", help="Number of bootstrap resamples."),
-    shared.seed_option,
-    option("--scale", metavar="LOW..HIGH", help="What ratings may be; others are refused."),
-    option("--allow-missing", is_flag=True, help="Go on though rows have no rating."),
+_RATINGS, _SIMULATION, _TEST = (
+    "Ratings",
+    "Simulated raters (with --true-lambda)",
+    "Test of two metrics (with --r1)",
 )
+_FIT = "Fit of lambda"
+
+rating_options = shared.together(
+    option("--scale", metavar="LOW..HIGH", group=_RATINGS, help="Range of valid ratings, such as 0..1."),
+    option("--allow-missing", is_flag=True, group=_RATINGS, help="Skip rows without a rating."),
+)
+"""How ratings are read."""
+
+_interval_options = shared.together(shared.level_options, shared.resamples_option, shared.seed_option)
 
 
 def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -53,20 +62,34 @@ def read_ratings(files: Sequence[str], *, scale: str | None, allow_missing: bool
             extent = f"{len(missing)} of {len(missing) + len(rated)} rows"
             items = first_few(dict.fromkeys(one.item for one in missing))
             if not allow_missing:
-                extent, remedy = f"{extent}; {items}", "Fill them, or leave them out with --allow-missing."
+                extent, remedy = f"{extent}; {items}", "Fill them in, or skip them with --allow-missing."
                 raise ReadError(where=path, expected="a rating", found="none", extent=extent, remedy=remedy)
-            click.echo(f"{path}: {extent} without a rating left out ({items})", err=True)
+            note(f"{path}: {extent} without a rating skipped ({items})")
     return ratings
 
 
-@click.command("agree", short_help="How far raters agree.")
-@click.argument("files", nargs=-1, required=True, metavar="RATINGS...")
-@shared.choice("--level", of=LEVELS, default="nominal", help="What ratings are.")
-@option("--worst", type=int, default=10, metavar="N", help="How many disputed items are listed.")
-@_ratings_options
-@shared.form_option
+@click.command(
+    "agree",
+    cls=Command,
+    short_help="Measure how well raters agree.",
+    examples=[
+        ("Measure the agreement of a file of ratings", "dsteval rate agree ratings.csv"),
+        ("Compare two raters on an ordinal scale", "dsteval rate agree anna=a.csv ben=b.csv --level ordinal"),
+    ],
+)
+@shared.files_argument(metavar="RATINGS...")
+@shared.choice(
+    "--level", of=LEVELS, default="nominal", show_default=True, help="Level of measurement of the ratings."
+)
+@shared.number_option("--worst", default=10, about="Number of disputed items to list.", group=COMMON)
+@rating_options
+@_interval_options
+@shared.output_options
 def agree_command(files: tuple[str, ...], level: str, worst: int, **options: Any) -> None:
-    """Krippendorff's alpha, Fleiss' and Cohen's kappa, each rater's bias, and the items that divide raters."""
+    """Measure how well raters agree: Krippendorff's alpha, Fleiss' and Cohen's kappa, and the bias of each rater.
+
+    The items with the most disagreement are listed. NAME=PATH names the rater of a file.
+    """
     check_places("out")
     require(worst >= 0, "--worst", "0 or more", worst)
     ratings = table(read_ratings(files, **_taken(options, "scale", "allow_missing")))
@@ -74,28 +97,73 @@ def agree_command(files: tuple[str, ...], level: str, worst: int, **options: Any
     emit(agreement_tables(found), {"schema": SCHEMA, "agreement": found.to_dict()}, remarks=found.notes)
 
 
-@click.command("correlate", short_help="How far metrics agree with raters.")
-@click.argument("file", metavar="FILE")
+@click.command(
+    "correlate",
+    cls=Command,
+    short_help="Correlate metrics with human ratings.",
+    examples=[
+        ("Correlate JGA and FGA with ratings", "dsteval rate correlate s.jsonl --ratings ratings.csv"),
+        ("Find the best lambda of FGA", "dsteval rate correlate s.jsonl --ratings ratings.csv --fit"),
+    ],
+)
+@click.argument("file", metavar="FILE", type=FILE)
+@option(
+    "--ratings",
+    "rated",
+    multiple=True,
+    required=True,
+    metavar="PATH",
+    type=FILE,
+    help="File of ratings; may be repeated.",
+)
 @shared.scoring_options
-@option("--ratings", "rated", multiple=True, required=True, metavar="PATH", help="Ratings; may be repeated.")
-@option("--metric", "metrics", multiple=True, metavar="M", help="A metric; JGA and FGA@0.5 if none is named.")
-@shared.choice("--coefficient", of=COEFFICIENTS, default="pearson", help="Which correlation.")
-@shared.choice("--against", of=AGAINST, default="mean", help="The mean rating, or each.")
-@option("--key", metavar="PATH", help="The key of a sample: items of one dialogue are drawn together.")
-@option("--fit", is_flag=True, help="Find the lambda of FGA that agrees best.")
-@option("--folds", type=int, default=10, metavar="K", help="Folds of the cross-validation of lambda.")
-@option("--chart", metavar="PATH", help="With --fit: the curve as .svg or .png (needs the extra charts).")
-@_ratings_options
-@shared.form_option
+@option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    type=METRIC,
+    help="Metric; may be repeated. Default: JGA and FGA@0.5.",
+)
+@shared.choice(
+    "--coefficient", of=COEFFICIENTS, default="pearson", show_default=True, help="Correlation coefficient."
+)
+@shared.choice(
+    "--against",
+    of=AGAINST,
+    default="mean",
+    show_default=True,
+    group=_RATINGS,
+    help="Correlate with the mean rating of a dialogue, or with each rating.",
+)
+@option(
+    "--key",
+    metavar="PATH",
+    type=FILE,
+    group=_RATINGS,
+    help="Key of the sample, to resample the items of a dialogue together.",
+)
+@rating_options
+@option("--fit", is_flag=True, group=_FIT, help="Find the lambda of FGA that correlates best.")
+@shared.number_option("--folds", default=10, about="Number of cross-validation folds.", group=_FIT)
+@option(
+    "--chart",
+    metavar="PATH",
+    type=FILE,
+    group=_FIT,
+    help="Save the curve as .svg or .png; needs the extra charts.",
+)
+@_interval_options
+@shared.output_options
 def correlate_command(
     file: str, rated: tuple[str, ...], key: str | None, fit: bool, folds: int, chart: str | None, **options: Any
 ) -> None:
-    """Correlate metrics of the conversations in FILE with their ratings; items are dialogues of FILE."""
+    """Correlate metrics with human ratings of the dialogues in FILE."""
     check_places("out", "chart")
     require(folds >= 2, "--folds", "2 or more", folds)
-    require(fit or not typed("folds"), "--folds", "--fit, whose lambda is cross-validated", "none")
+    if not fit and (idle := typed("folds", "chart")):
+        raise OptionError("needs --fit", where=", ".join(idle))
     if chart is not None:
-        require(fit, "--chart", "--fit, whose curve it shows", "none")
         charts.check(chart)
     intervals, coefficient = _intervals(options), _taken(options, "coefficient", "against")
     reading = _taken(options, "scale", "allow_missing")
@@ -106,34 +174,53 @@ def correlate_command(
     found = correlate(result, ratings, **coefficient, intervals=intervals, **fitting)
     if (best := found.best_lambda) is not None:
         most = len(best.folds) or folds
-        expected = f"at most {most}, the conversations there are"
+        expected = f"at most {most}, the number of dialogues"
         require(most >= folds or not typed("folds"), "--folds", expected, folds)  # the default is for all that go
         if chart is not None:
             charts.save(best, chart)
     emit(correlation_tables(found), {"schema": SCHEMA, "correlations": found.to_dict()}, remarks=found.notes)
 
 
-@click.command("plan", short_help="How many conversations and raters a study needs.")
-@click.argument("file", required=False, metavar="[FILE]")
+_share_option = partial(option, type=float, metavar="P", show_default=True)
+_deviation_option = partial(_share_option, metavar="X", group=_SIMULATION)
+_correlation_option = partial(option, type=float, metavar="R")
+
+
+@click.command(
+    "plan",
+    cls=Command,
+    short_help="Compute how many dialogues and raters a study needs.",
+    examples=[
+        ("Dialogues needed to tell two metrics apart", "dsteval rate plan --r1 0.55 --r2 0.48 --r12 0.8"),
+        ("Dialogues needed to find a lambda", "dsteval rate plan pred.json --ref ref.json --true-lambda 0.5"),
+    ],
+)
+@click.argument("file", required=False, metavar="[FILE]", type=FILE)
+@_correlation_option("--r1", help="Correlation of the first metric with the mean rating.")
+@_correlation_option("--r2", help="Correlation of the second metric with the mean rating.")
+@_correlation_option("--r12", help="Correlation of the two metrics.")
+@option("--true-lambda", type=float, metavar="L", help="Lambda to be found on dialogues like those of FILE.")
+@option(
+    "--raters", multiple=True, type=int, metavar="N", help="Raters per dialogue; may be repeated. Default: 11."
+)
 @shared.scoring_options
-@option("--r1", type=float, metavar="R", help="One metric's correlation with the mean rating.")
-@option("--r2", type=float, metavar="R", help="The other's.")
-@option("--r12", type=float, metavar="R", help="That of the two metrics.")
-@option("--raters", multiple=True, type=int, metavar="N", help="Raters a conversation; may be repeated.")
-@option("--agreement", type=float, metavar="A", help="Correlation of two raters, such as alpha.")
-@option("--alpha", type=float, default=0.05, metavar="P", help="Level of the test.")
-@option("--target-power", "power", type=float, default=0.8, metavar="P", help="Share of studies that shall tell.")
-@option("--true-lambda", type=float, metavar="L", help="Find this lambda on conversations like FILE's.")
-@option("--factor", type=float, default=4.0, metavar="F", help="How narrow: high / low.")
-@option("--share", type=float, default=0.5, metavar="P", help="Share of satisfied ratings.")
-@option("--slope", type=float, default=0.5, metavar="X", help="Satisfaction gained with FGA from 0 to 1.")
-@option("--noise", type=float, default=0.2, metavar="X", help="What else moves it, a deviation.")
-@option("--bias", type=float, default=0.1, metavar="X", help="How raters differ, a deviation.")
-@option("--repetitions", type=int, default=1000, metavar="N", help="Simulated studies.")
-@shared.seed_option
-@shared.form_option
+@option("--agreement", type=float, metavar="A", group=_TEST, help="Correlation of two raters, such as alpha.")
+@_share_option("--alpha", default=0.05, group=_TEST, help="Significance level.")
+@_share_option("--target-power", "power", default=0.8, group=_TEST, help="Power of the test.")
+@_deviation_option("--factor", default=4.0, help="Width of the interval to reach, high / low.")
+@_deviation_option("--share", default=0.5, help="Share of satisfied ratings.")
+@_deviation_option("--slope", default=0.5, help="Increase of satisfaction from FGA 0 to FGA 1.")
+@_deviation_option("--noise", default=0.2, help="Standard deviation between dialogues of equal FGA.")
+@_deviation_option("--bias", default=0.1, help="Standard deviation between raters.")
+@shared.number_option("--repetitions", default=1000, about="Number of simulated studies.", group=_SIMULATION)
+@shared.number_option("--seed", default=12345, about="Random seed.", group=_SIMULATION)
+@shared.output_options
 def plan_command(file: str | None, true_lambda: float | None, factor: float, **options: Any) -> None:
-    """How many conversations tell two metrics apart (--r1 --r2 --r12), or find a lambda (FILE --true-lambda)."""
+    """Compute how many dialogues and raters a study needs.
+
+    Give --r1, --r2 and --r12 to tell two metrics apart by their correlations with ratings, or FILE and
+    --true-lambda to find the lambda of FGA. The number of raters is that per dialogue.
+    """
     Intervals(level=None, seed=options["seed"])  # refuses a seed that no draw takes
     check_places("out")
     require(100 <= options["repetitions"] <= 10**6, "--repetitions", "100 to 1000000", options["repetitions"])
@@ -142,12 +229,11 @@ def plan_command(file: str | None, true_lambda: float | None, factor: float, **o
     crowd = Crowd(**_taken(options, "share", "slope", "noise", "bias"))
     raters = options.pop("raters") or (11,)
     one, other = ([value is not None for value in study] for study in ((file, true_lambda), correlations.values()))
-    either = (all(one) and not any(other)) or (all(other) and not any(one))
-    found = "something of both" if any(one) and any(other) else "not all of either"
-    require(either, "rate plan", "--r1, --r2 and --r12, or a FILE with --true-lambda", found)
+    if not (all(one) and not any(other)) and not (all(other) and not any(one)):
+        raise click.UsageError("Give --r1, --r2 and --r12, or FILE with --true-lambda.")
     if file is not None and true_lambda is not None:
         result = _scored(file, metrics=["FGA@0.5"], **options)
-        require("FGA@0.5" in result.counts, file, "FGA of its conversations", result["FGA@0.5"].why)
+        require("FGA@0.5" in result.counts, file, "FGA of its dialogues", result["FGA@0.5"].why)
         fga = result.metrics["FGA@0.5"], result.counts["FGA@0.5"]
         lambda_plan = plan_lambda(*fga, true_lambda, raters=raters, factor=factor, crowd=crowd, **simulation)
         tables, document = lambda_plan_tables(lambda_plan), {"lambda_plan": lambda_plan.to_dict()}

@@ -5,32 +5,46 @@ from typing import Any
 import click
 
 from dsteval.analysis.protocol_spread import spread
-from dsteval.cli.options import arguments_of, coverage_options, file_options, form_option, say
+from dsteval.cli.command import Command, option
+from dsteval.cli.options import arguments_of, coverage_options, file_options, output_options, say
 from dsteval.cli.output_files import emit, form_of
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.progress import progress
 from dsteval.cli.systems import open_reference, predictions
+from dsteval.cli.values import FILE, PROTOCOL
 from dsteval.errors import require
 from dsteval.render.spread import spread_tables
 
 
-@click.command("spread")
-@click.argument("file", metavar="FILE")
+@click.command(
+    "spread",
+    cls=Command,
+    examples=[
+        ("Score a file under every protocol", "dsteval spread pred.json --ref multiwoz-2.1/test"),
+        ("Find the protocols that give a published JGA", "dsteval spread pred.json --target 52.7"),
+    ],
+)
+@click.argument("file", metavar="FILE", type=FILE)
+@option("--target", type=float, metavar="PERCENT", help="Published JGA: list the nearest protocols first.")
+@option(
+    "--between", nargs=2, metavar="A B", type=PROTOCOL, help="List the turns on which protocols A and B disagree."
+)
+@option(
+    "--protocol", "only", multiple=True, metavar="NAME", type=PROTOCOL, help="Use this protocol; may be repeated."
+)
 @file_options()
-@click.option("--protocol", "only", multiple=True, metavar="NAME", help="Only this protocol; may be repeated.")
 @coverage_options
-@click.option("--target", type=float, metavar="PERCENT", help="A published JGA: the nearest protocols come first.")
-@click.option("--between", nargs=2, metavar="A B", help="List the turns about which two protocols disagree.")
-@form_option
+@output_options
 def command(file: str, ref: str | None, target: float | None, **options: Any) -> None:
-    """Score FILE under every protocol, and say which rules make the numbers differ.
+    """Score FILE under every protocol, and explain the differences.
 
-    Each protocol's JGA stands beside that of `exact`, with the turns won and lost and the settings responsible.
-    Protocols that cannot be applied say why; some need --variants, --ontology or a schema.
+    The table compares the JGA of each protocol with that of `exact`: turns won and lost, and the settings that
+    make the difference. Protocols that cannot score the file say why; some need --variants, --ontology or a
+    schema.
     """
     check_places("out")
     if target is not None:
-        require(0 <= target <= 100, f"--target {target:g}", "a JGA in per cent, 0 to 100", f"{target:g}")
+        require(0 <= target <= 100, f"--target {target:g}", "a JGA in percent, 0 to 100", f"{target:g}")
         options["target"] = target / 100
     reference = open_reference(ref)
     name, source = predictions(file, "spread")

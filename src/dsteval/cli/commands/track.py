@@ -7,18 +7,19 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
-from click import option
 from msgspec import structs
 
 from dsteval import readers
-from dsteval.align.coverage import Missing
 from dsteval.cli import options as shared
+from dsteval.cli.command import Command, option
+from dsteval.cli.messages import failure, note
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_kept
 from dsteval.cli.progress import progress
+from dsteval.cli.values import DATA, FILE, TRACKER
 from dsteval.dialogue import Dialogue, written_states
 from dsteval.errors import foreign, printable, require
 from dsteval.pipeline.evaluation import evaluate
@@ -34,39 +35,73 @@ from dsteval.track.tracker import Loaded, option_values
 CARD = ("SlotRecall", "JGA")
 """What the MultiWOZ 2.1 evaluation card asks for, its own order."""
 
-_MISSING = "Dialogues that failed: no scores, score as empty, or leave out and name."
+_MISSING = "Dialogues on which the tracker failed: do not score, score as empty, or skip and list."
 _COUNTS = "turns, {task.fields[dialogues]} dialogues, {task.fields[failures]} failures"
 _LISTED = 20  # failures on stderr; --verbose writes all
 
 
-@click.command("track")
-@click.argument("data", metavar="DATA")
-@option("--tracker", "name", default="baseline", metavar="T", show_default=True, help="module:object, or a name.")
-@option("--tracker-option", "given", multiple=True, metavar="KEY=VALUE", help="An argument of its constructor.")
-@option("-o", "--out", required=True, metavar="PATH", help="Where predictions go, as our JSON Lines.")
-@option("--nested", is_flag=True, help="Write predicted states by domain.")
-@option("--timeout", type=float, metavar="SECONDS", help="How long the tracker may take for a turn.")
-@option("--restart", is_flag=True, help="Begin anew, whatever PATH holds.")
-@option("--verbose", is_flag=True, help="Write tracebacks of failures to PATH.errors.log.")
-@option("--ref-format", "--format", "format", metavar="NAME", help="Format of DATA, instead of detecting it.")
-@option("--ref-field", metavar="FIELD", help="Which field is the reference, where DATA has several.")
+_run_option = partial(option, group="Tracking")
+
+
+@click.command(
+    "track",
+    cls=Command,
+    examples=[
+        ("Run the baseline tracker", "dsteval track multiwoz-2.4/test -o baseline.jsonl"),
+        (
+            "Run your own: the class or function Mine of my_tracker.py",
+            "dsteval track multiwoz-2.4/test --tracker my_tracker:Mine -o mine.jsonl",
+        ),
+    ],
+)
+@click.argument("data", metavar="DATA", type=DATA)
+@option(
+    "--tracker",
+    "name",
+    default="baseline",
+    metavar="NAME",
+    type=TRACKER,
+    show_default=True,
+    help="Tracker: a name, see `dsteval list trackers`, or module:object.",
+)
+@option(
+    "--tracker-option",
+    "given",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Argument for the constructor of the tracker; may be repeated.",
+)
+@shared.out_option("Write predictions to this JSON Lines file.")
 @shared.protocol_option
-@shared.setting_option
 @shared.metric_option
 @shared.by_option
+@shared.missing_option(_MISSING)
+@shared.as_option("Output format of the scores.")
+@shared.quiet_option
+@_run_option("--nested", is_flag=True, help="Write predicted states by domain.")
+@_run_option("--timeout", type=float, metavar="SECONDS", help="Time limit for each turn.")
+@_run_option("--restart", is_flag=True, help="Start over, even if the output file has predictions.")
+@_run_option("--verbose", is_flag=True, help="Write tracebacks of failures to PATH.errors.log.")
+@shared.format_option("DATA", "--ref-format", "--format", "format")
+@shared.field_option()
+@shared.setting_option
 @shared.tables_options
-@option("--schema", metavar="FILE", help="The services' slots, for the tracker and for the scores.")
 @shared.slots_option
-@shared.choice("--missing", of=get_args(Missing), default="error", help=_MISSING)
+@option(
+    "--schema",
+    metavar="FILE",
+    type=FILE,
+    group=shared.INPUT,
+    help="Schema of the services, for the tracker and for scoring.",
+)
 @shared.interval_options
-@shared.as_option("Form of the scores.")
 def command(
     data: str, name: str, given: tuple[str, ...], out: str, format: str | None, verbose: bool, **options: Any
 ) -> None:
-    """Run a tracker over the dialogues of DATA, then score it.
+    """Run a tracker over the dialogues of DATA and score it.
 
-    DATA is a file, a folder (FOLDER/test takes a split) or a data set such as multiwoz-2.1/test. Each finished
-    dialogue is written at once: after an interruption the same command goes on from there. Dialogues in which
+    DATA is a file, a folder (FOLDER/test selects a split) or a data set such as multiwoz-2.1/test. Each dialogue
+    is saved when it is finished; after an interruption, run the same command again to continue. Dialogues on which
     the tracker fails are listed, and the exit code is 1.
     """
     running = {name: options.pop(name) for name in ("nested", "timeout", "restart")}
@@ -85,8 +120,8 @@ def command(
         # What the scoring would refuse when a long run is over is told now: the reference stands in as prediction.
         score(None, map(_perfect, material.dialogues), name=material.name, ci=None)
     if name == "baseline" and not material.schema and not option_values(given).get("train"):
-        hint = "without --tracker-option train=FILE (labelled dialogues, not the test set's) it knows no names"
-        click.echo(f"baseline: {hint}", err=True)
+        hint = "finds no names without training data; add --tracker-option train=FILE (not the test set)"
+        note(f"baseline: {hint}")
     columns = ("BarColumn", "MofNCompleteColumn", _COUNTS, "TimeRemainingColumn")
     bar = progress(*columns, total=material.turns, dialogues=0, failures=0)
     with _apart(), redirect_stdout(sys.stderr), bar as update:  # what a tracker prints is no result
@@ -113,16 +148,16 @@ def _check_out(out: str, verbose: bool) -> None:
         f"no folder {str(place.parent)!r}": not place.parent.is_dir(),
     }
     found = next((reason for reason, holds in reasons.items() if holds), "")
-    require(not found, f"--out {out}", "a file of its own for the predictions", found)
+    require(not found, f"--out {out}", "a path for a file of predictions", found)
     for name in (out, f"{out}.run.json", f"{out}.errors.log"):
         check_kept(name, "data", "schema", "variants", "ontology", "slots", "protocol")
         usual = not os.path.lexists(name) or (Path(name).is_file() and not Path(name).is_symlink()) or name == out
         special = Path(name).exists() and not Path(name).is_file()
-        require(usual and not special, f"--out {out}", "regular files", f"{name}, which is none")
+        require(usual and not special, f"--out {out}", "a regular file", f"{name}, which is not")
     log = Path(f"{out}.errors.log")
     own = not (verbose and log.exists()) or log.read_bytes()[:9] in (b"", b"dialogue ")
-    expected, found = f"{log} as a run writes it", "another file of that name"
-    require(own, f"--out {out}", expected, found, remedy="Name another --out.")
+    expected, found = f"{log} from an earlier run", "another file of that name"
+    require(own, f"--out {out}", expected, found, remedy="Choose another --out.")
 
 
 def _has_folder() -> bool:
@@ -158,33 +193,32 @@ def _perfect(dialogue: Dialogue) -> Dialogue:
 
 
 def _tell(came: TrackerRun, material: Material, out: str, place: str, verbose: bool) -> None:
-    """Say on stderr what the run did, and which dialogues failed."""
+    """Print what the run did, and which dialogues failed."""
     failures, total = came.failures, len(material.dialogues)
-    before = f", {came.before} of them from before" if came.before else ""
-    click.echo(f"{out}: {came.before + came.tracked} of {total} dialogues tracked{before}", err=True)
-    for failure in failures[:_LISTED]:
-        click.echo(printable(f"failed: {failure}"), err=True)
+    before = f" ({came.before} of them in an earlier run)" if came.before else ""
+    note(f"{out}: {came.before + came.tracked} of {total} dialogues tracked{before}")
+    for failed in failures[:_LISTED]:
+        click.echo(printable(f"failed: {failed}"), err=True)
     if len(failures) > _LISTED:
         click.echo(f"failed: {len(failures) - _LISTED} more; --verbose writes all to {out}.errors.log", err=True)
     if failures and verbose:
         log = Path(f"{place}.errors.log")
-        traces = "\n".join(f"{failure}\n{failure.trace}" for failure in failures)
+        traces = "\n".join(f"{failed}\n{failed.trace}" for failed in failures)
         log.write_text(traces, "utf-8", "backslashreplace")
-        click.echo(f"{out}.errors.log: tracebacks of {len(failures)} failures", err=True)
+        note(f"{out}.errors.log: tracebacks of {len(failures)} failures")
     if came.interrupted:
-        click.echo("dsteval: Interrupted. The same command goes on from here.", err=True)
+        failure("Interrupted. Run the same command again to continue.")
 
 
 def _is_scored(came: TrackerRun, material: Material, missing: str) -> bool:
-    """Whether there is something to score; what stands against it is said."""
+    """Whether there is something to score; prints why not."""
     if not material.referenced:
-        click.echo(f"{material.name} has no reference: nothing is scored", err=True)
+        note(f"{material.name} has no reference: no scores")
         return False
     failed, total = len(came.failures), len(material.dialogues)
     if failed == total or (failed and missing == "error"):
-        less = ", or score the others with --missing empty or skip" if failed < total else ""
-        reason = f"{failed} of {total} dialogues failed, so nothing is scored"
-        click.echo(f"dsteval: {reason}. Run again to try them once more{less}.", err=True)
+        less = ", or score with --missing empty or --missing skip" if failed < total else ""
+        failure(f"{failed} of {total} dialogues failed: no scores. Run again to retry them{less}.")
         return False
     return True
 
@@ -193,7 +227,7 @@ def _scored(came: TrackerRun, material: Material, out: str, score: Callable[...,
     """The result of the file, just as ``score`` gives it; dialogues that failed are missing."""
     source = Source.open(out)
     name = system_name(source.name)
-    if failed := {failure.dialogue for failure in came.failures}:
+    if failed := {one.dialogue for one in came.failures}:
         tracked = [dialogue for dialogue in readers.read(source, "pred") if dialogue.id not in failed]
         result = replace(score(material.dialogues, tracked, name=name), source=source.name)
     else:
@@ -201,5 +235,5 @@ def _scored(came: TrackerRun, material: Material, out: str, score: Callable[...,
     tracker = came.header["tracker"]
     notes = [f"tracker {tracker['name']}#{tracker['hash']}, needs {', '.join(tracker['needs'])}"]
     if "ref-state" in tracker["needs"]:
-        notes.append("teacher forcing: the tracker was given the reference's state of the turn before")
+        notes.append("teacher forcing: the tracker was given the reference state of the previous turn")
     return replace(result, notes=(*notes, *result.notes))

@@ -5,23 +5,33 @@ from typing import Any
 import click
 
 from dsteval.analysis.validation import validate
-from dsteval.cli.options import arguments_of, form_option, open_shown, scoring_options
+from dsteval.cli.command import Command
+from dsteval.cli.messages import failure
+from dsteval.cli.options import arguments_of, files_argument, open_shown, output_options, scoring_options
 from dsteval.cli.output_files import emit
 from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import open_reference
+from dsteval.cli.values import DATA
 from dsteval.errors import DstevalError
 from dsteval.render.validation import report_table
 
 
-@click.command("validate")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.command(
+    "validate",
+    cls=Command,
+    examples=[
+        ("Check a file of predictions", "dsteval validate pred.json"),
+        ("Check that it fits a reference", "dsteval validate pred.json --ref multiwoz-2.4/test"),
+    ],
+)
+@files_argument(type=DATA)
 @scoring_options
-@form_option
+@output_options
 def command(files: tuple[str, ...], ref: str | None, **options: Any) -> None:
-    """Check each FILE: that it reads, what it holds, and that its reference is perfect against itself.
+    """Check each FILE: that it can be read, what it holds, and that its reference scores 100 against itself.
 
-    With --ref also that predictions and reference belong together. What is refused, and why, is what `score`
-    would refuse. Below the table stands what is odd about the values, with --ontology also those that it lacks.
+    With --ref, also check that predictions and reference fit together. What is an error here is an error in
+    `score`. Below the table are facts about unusual values; with --ontology, also values that the ontology lacks.
     """
     check_places("out")
     reference = open_reference(ref)
@@ -31,7 +41,7 @@ def command(files: tuple[str, ...], ref: str | None, **options: Any) -> None:
         try:
             reports.append(validate(open_shown(file), reference, **arguments))
         except DstevalError as error:
-            click.echo(f"dsteval: {error.command_line}", err=True)
+            failure(error.command_line)
             refused += 1
     if reports:
         table = report_table(reports)
