@@ -50,10 +50,10 @@ def test_lists_that_hold_something_else() -> None:
 
 def test_what_can_be_gone_through_only_once() -> None:
     assert refusal(slots=(slot for slot in ["hotel-area"])) == (
-        f"{SLOTS}a generator, which can be gone through only once."
+        f"{SLOTS}a generator, which can be read only once."
     )
-    assert refusal(by=(kind for kind in ["slot"])) == f"{BY}a generator, which can be gone through only once."
-    assert refusal(by=map(str, ["slot"])) == f"{BY}a map, which can be gone through only once."
+    assert refusal(by=(kind for kind in ["slot"])) == f"{BY}a generator, which can be read only once."
+    assert refusal(by=map(str, ["slot"])) == f"{BY}a map, which can be read only once."
 
 
 def test_other_collections_and_numpys_numbers_are_taken() -> None:

@@ -72,9 +72,7 @@ def test_missing_file_and_empty_folder(tmp_path: Path) -> None:
     missing = tmp_path / "nope.json"
     for command, *more in (["score"], ["explain", "d"]):
         said = refusal(run(command, missing, *more))
-        assert said.startswith(f"{missing}: expected a file or a folder that can be read, found no such file"), (
-            said
-        )
+        assert said.startswith(f"{missing}: expected a readable file or folder, found no such file"), said
     with pytest.raises(dsteval.DstevalError, match="no such file"):
         dsteval.evaluate(None, tmp_path / "nope.json")
     said = refusal(run("score", written(tmp_path / "pred.json", '{"d": [{}]}'), "--ref", tmp_path / "nope.json"))
@@ -158,16 +156,16 @@ def test_booleans_and_fractions(tmp_path: Path, form: str, value: str, found: st
     if form == "text":
         value = value.title()
     said = tell(
-        tmp_path, form, value, "dialogue 'd', turn 0, slot 'hotel-area': expected text or a list of texts, "
+        tmp_path, form, value, "dialogue 'd', turn 0, slot 'hotel-area': expected a string or a list of strings, "
     )
     total = 2 if form in TWO_TURNS else 1
-    assert said.endswith(f"found {found} (1 of {total} turns). Write it as text."), said
+    assert said.endswith(f"found {found} (1 of {total} turns). Write it as a string."), said
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("value", ['[["north"]]', '[{"a": "b"}]', '["north", 0.5]', '{"a": {"b": "c"}}'])
 def test_lists_of_lists_and_objects(tmp_path: Path, form: str, value: str) -> None:
-    tell(tmp_path, form, value, "dialogue 'd', turn 0, slot 'hotel-area", "text or a list of texts")
+    tell(tmp_path, form, value, "dialogue 'd', turn 0, slot 'hotel-area", "a string or a list of strings")
 
 
 @pytest.mark.parametrize("form", JSON_FORMS)

@@ -242,7 +242,7 @@ def test_places_to_write_to(good: Path, monkeypatch: pytest.MonkeyPatch, out: st
     before = sorted(Path().rglob("*"))
     said = refusal(run(command[0], "pred.json", *command[1:], "--out", out))
     assert f"--out {out[:100]}" in said
-    assert "suffix" in said or "a place to write to" in said
+    assert "suffix" in said or "a writable place" in said
     assert sorted(Path().rglob("*")) == before
     assert good.read_text() == BOTH
 

@@ -25,18 +25,18 @@ def keyed(*keys: str) -> str:
 
 def test_dialogues_of_one_side_only(tmp_path: Path) -> None:
     said = refused(tmp_path, states(a=1, b=2), ref=states(a=1, b=2, c=1, d=1, e=1, f=1))
-    assert "4 of 6 reference dialogues without prediction (first: c, d, e)" in said
+    assert "4 of 6 reference dialogues have no prediction (first: c, d, e)" in said
     assert "without reference" not in said
     said = refused(tmp_path, states(a=1, b=2, x=1), ref=states(a=1, b=2))
-    assert "1 of 3 predicted dialogues without reference (x)" in said
+    assert "1 of 3 predicted dialogues are not in the reference (x)" in said
     assert "without prediction" not in said
     said = refused(tmp_path, states(a=1, x=1), "the same dialogues on both sides", ref=states(a=1, c=1))
-    assert "1 of 2 reference dialogues without prediction (c) and 1 of 2 predicted" in said
+    assert "1 of 2 reference dialogues have no prediction (c) and 1 of 2 predicted" in said
 
 
 def test_numbers_of_turns_that_differ(tmp_path: Path) -> None:
     said = refused(tmp_path, states(a=1, b=2, c=9), ref=states(a=1, b=3, c=8))
-    assert "as many predicted turns as the reference has" in said
+    assert "the same number of turns in reference and predictions" in said
     assert "b: reference 3 turns, predicted 2; c: reference 8 turns, predicted 9 (2 of 3 dialogues)" in said
 
 

@@ -145,7 +145,7 @@ def test_a_name_that_means_another_metric_takes_its_parameters_only() -> None:
         ("states.alternatives_pred=lists", ["states.alternatives_pred", "Did you mean 'list'?"]),
         ("states.normalise_pred=['mwzevl']", ["Unknown normaliser 'mwzevl'", "Did you mean 'mwzeval'?"]),
         ("states.absent_ref=none", ["--set states.absent_ref=none", "a list such as"]),
-        ("match.rule=hi-dst", ["Unknown rule of matching 'hi-dst'", "Did you mean 'hidst'?"]),
+        ("match.rule=hi-dst", ["Unknown matching rule 'hi-dst'", "Did you mean 'hidst'?"]),
         ("prepare.steps=['simpletot']", ["Unknown step 'simpletot'", "Did you mean 'simpletod'?"]),
         ("prepare.step=['simpletod']", ["Unknown setting 'prepare.step'", "Did you mean 'prepare.steps'?"]),
         ("scope.domain_slots=none", ["Unknown value of scope.domain_slots 'none'", "own, all"]),

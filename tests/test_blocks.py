@@ -173,7 +173,7 @@ def test_lines_that_stand_apart_are_one_dialogue(tmp_path: Path) -> None:
 def test_workers_that_are_no_number(tmp_path: Path, number: str) -> None:
     path = tmp_path / "file.json"
     path.write_bytes(fga(corpus(1)))
-    assert "--workers: expected a number from 1 on, or auto" in run("score", str(path), "--workers", number).err
+    assert "--workers: expected a positive integer or auto" in run("score", str(path), "--workers", number).err
 
 
 def test_a_process_that_dies_is_told() -> None:

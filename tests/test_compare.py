@@ -140,7 +140,7 @@ def test_identical_systems() -> None:
     for one in found.differences:
         assert (one.difference, one.low, one.high, one.error) == (0, 0, 0, 0), one
         assert one.p == one.p_holm == 1
-        assert one.test == "mcnemar" or one.note == "alike in every dialogue"
+        assert one.test == "mcnemar" or one.note == "identical in every dialogue"
     assert found.best("JGA") == ["a", "b"] and found.behind("JGA") == []
 
 
@@ -223,9 +223,9 @@ def refusals() -> dict[str, tuple[list[Result], str]]:
             [good, sized],
             r"expected \|S\| of the slots seen, \d+, or one \|S\| for all, found 37 beside 30",
         ),
-        "metrics": ([good, fewer], r"expected the same metrics, found AGA, .*RSA, .* in one of them only"),
-        "one": ([good], r"expected two systems or more, found 1"),
-        "none": ([], r"expected two systems or more, found 0"),
+        "metrics": ([good, fewer], r"expected the same metrics, found AGA, .*RSA, .* in only one of them"),
+        "one": ([good], r"expected at least two systems, found 1"),
+        "none": ([], r"expected at least two systems, found 0"),
         "twice": ([good, good], r"found 'good' twice"),
     }
 

@@ -206,9 +206,12 @@ def test_common_is_said_on_both_streams(tmp_path: Path) -> None:
     lines = FILES[0].read_text().splitlines()
     short.write_text("\n".join(line for line in lines if "DEMO03" not in line))
     said = refusal(run("compare", short, FILES[1], "--ref", REF))
-    assert "1 of 12 reference dialogues without prediction (DEMO03)" in said
+    assert "1 of 12 reference dialogues have no prediction (DEMO03)" in said
     said = refusal(run("compare", short, FILES[1], "--ref", REF, "--missing", "skip"))
-    assert "short lacks 1 (DEMO03) (1 of 12 dialogues). Compare what all of them have with --common." in said
+    assert (
+        "short lacks 1 (DEMO03) (1 of 12 dialogues). "
+        "Compare only the dialogues that all systems have with --common." in said
+    )
     ran = run("compare", short, FILES[1], "--ref", REF, "--common")
     assert "COMMON PART ONLY: 11 of 12 dialogues" in done(ran)
     assert "COMMON PART ONLY: 11 of 12 dialogues" in ran.err
@@ -269,7 +272,7 @@ def test_fail_below_without_an_interval(tmp_path: Path) -> None:
     done(run("score", both, "-o", saved))
     ran = run("compare", both, "--against", saved, "--fail-below", "JGA=-100")
     assert ran.code == 1
-    assert "no interval of the difference, alike in every dialogue; intervals and tests need 2" in ran.err
+    assert "no interval of the difference, identical in every dialogue; intervals and tests need 2" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -289,7 +292,7 @@ def test_fail_below_without_an_interval(tmp_path: Path) -> None:
         (["--against", "SAVED", "--metric", "RSA"], "expected counts that the saved result keeps"),
         (["--test", "wilcoxon"], "Unknown value of --test 'wilcoxon'"),
         (["--resamples", "99"], "--resamples: expected a whole number from 100 to 1000000, found 99"),
-        ([], "expected two systems or more, found 1"),
+        ([], "expected at least two systems, found 1"),
     ],
 )
 def test_refused(saved: Path, arguments: list[str], message: str) -> None:
@@ -310,4 +313,4 @@ def test_against_another_reference_or_another_version(saved: Path, tmp_path: Pat
 def test_against_a_result_of_the_same_name(saved: Path) -> None:
     out = done(run("compare", FILES[0], "--ref", REF, "--against", saved, "--metric", "JGA"))
     assert "pointer in saved.json" in out
-    assert "pointer, pointer in saved.json: alike in every dialogue (JGA)" in out
+    assert "pointer, pointer in saved.json: identical in every dialogue (JGA)" in out

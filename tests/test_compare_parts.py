@@ -43,7 +43,7 @@ def test_nothing_in_common() -> None:
         "a": {name: REF[name] for name in names[:10]},
         "b": {name: REF[name] for name in names[10:]},
     }
-    with pytest.raises(AlignmentError, match="expected a dialogue that all systems have, found none"):
+    with pytest.raises(AlignmentError, match="expected at least one dialogue that all systems have, found none"):
         compared(halves, common=True)
 
 

@@ -240,7 +240,7 @@ def test_cache_that_cannot_be_written(served: Site, monkeypatch: pytest.MonkeyPa
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("DSTEVAL_CACHE", str(tmp_path / "file"))
     with pytest.raises(
-        FetchError, match=r"expected a place to write to, found .*Name another folder with DSTEVAL_CACHE"
+        FetchError, match=r"expected a writable place, found .*Name another folder with DSTEVAL_CACHE"
     ):
         fetch("tiny")
     assert served.requests == []
@@ -255,7 +255,7 @@ def test_full_disk_is_no_broken_connection(served: Site, monkeypatch: pytest.Mon
         return opened(Path("/dev/full") if path.suffix == ".partial" else path, *arguments, **options)
 
     monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(FetchError, match="expected a place to write to, found No space left on device"):
+    with pytest.raises(FetchError, match="expected a writable place, found No space left on device"):
         fetch("tiny")
     assert len(served.requests) == 1
 
@@ -307,7 +307,7 @@ def test_a_server_that_never_answers_whole(served: Site, monkeypatch: pytest.Mon
 
 def test_folder_in_the_way(served: Site, tmp_path: Path) -> None:
     place(tmp_path).mkdir(parents=True)
-    with pytest.raises(FetchError, match="expected a place to write to, found Is a directory"):
+    with pytest.raises(FetchError, match="expected a writable place, found Is a directory"):
         fetch("tiny")
 
 

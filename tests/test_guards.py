@@ -146,7 +146,7 @@ def test_import_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("item,rating\na,1\n", encoding="utf-8")
     told = refusal(run("rate", "import", f"anna={tmp_path / 'r.csv'}", "--into", tmp_path / "no" / "kept.csv"))
     assert "--into" in told
-    assert "expected a place to write to" in told
+    assert "expected a writable place" in told
 
 
 def test_a_link_at_the_place_of_a_partial_file(tmp_path: Path) -> None:

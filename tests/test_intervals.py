@@ -73,10 +73,10 @@ def test_one_dialogue_has_no_interval() -> None:
     ref = {"d": [{"hotel-area": "north"}]}
     score = dsteval.evaluate(ref, ref, metrics=["JGA"])["JGA"]
     assert score.low is None
-    assert score.no_interval == "an interval needs 2 dialogues or more, found 1"
+    assert score.no_interval == "an interval needs at least 2 dialogues, found 1"
     assert score.to_dict()["no_interval"] == score.no_interval
     text = run("score", "-", "--metric", "JGA", stdin=b'{"d": {"0": {"gt": {}, "pr": {}}}}').out
-    assert "an interval needs 2 dialogues or more, found 1" in text
+    assert "an interval needs at least 2 dialogues, found 1" in text
 
 
 def test_draws_in_which_a_metric_is_undefined_are_counted() -> None:

@@ -177,7 +177,7 @@ def test_states_and_frames_in_one_dialogue(tmp_path: Path) -> None:
 def test_an_empty_object_is_no_value_even_beside_a_slot_that_stands_twice(tmp_path: Path) -> None:
     for more in ("", ', "stars": "3", "stars": "3"'):
         place = written(tmp_path / "p.json", f'{{"d": [{{"hotel": {{"area": {{}}{more}}}}}]}}')
-        assert "slot 'hotel-area': expected text or a list of texts, found {}" in refused(place)
+        assert "slot 'hotel-area': expected a string or a list of strings, found {}" in refused(place)
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_identical_systems() -> None:
 def test_one_dialogue_is_too_few() -> None:
     results = scored({"d": REF["d"]}, {"a": {"d": STEADY["d"]}, "b": {"d": LATE["d"]}})
     standing = over_resamples(results).metrics[0]
-    assert standing.best is None and standing.note == "an interval needs 2 dialogues or more, found 1"
+    assert standing.best is None and standing.note == "an interval needs at least 2 dialogues, found 1"
     told = discriminative_power(results)
     assert told.note == standing.note
     assert (told.metrics[0].compared, told.metrics[0].share, told.metrics[0].pairs[0].p) == (0, None, None)

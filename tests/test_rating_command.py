@@ -94,7 +94,7 @@ def test_strata_give_their_share(tmp_path: Path) -> None:
         (["--size", "5", "--blind"], "expected --key"),
         (["--size", "5", "--by", "slot"], "Unknown value of --by"),
         (["--size", "5", "--seed", "-1"], "--seed"),
-        ([str(PROMPTED), "--size", "5"], "systems of different names"),
+        ([str(PROMPTED), "--size", "5"], "systems with different names"),
     ],
 )
 def test_samples_that_cannot_be(more: list[str], message: str, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_fga_json_folder(tmp_path: Path) -> None:
         ('{"0": {"gt": null, "pr": {}}}', ["dialogue 'd', turn 0", "an object of slots", "null"]),
         (
             '{"0": {"gt": {"a": {"b": 0.5}}, "pr": {}}}',
-            ["turn 0, slot 'a-b'", "text or a list of texts", "0.5", "as text"],
+            ["turn 0, slot 'a-b'", "a string or a list of strings", "0.5", "as text"],
         ),
         ('{"0": {"gt": {"a": {"b": false}}, "pr": {}}}', ["turn 0, slot 'a-b'", "false", "as text"]),
         ('{"0": {"gt": {}, "pr": {"a": {"b": [["c"]]}}}}', ["turn 0, slot 'a-b'", "[['c']]"]),

@@ -221,4 +221,4 @@ def test_what_has_no_errors_is_refused(tmp_path: Path) -> None:
     assert not path.exists()
     ran = process("score", both, "--errors", tmp_path / "none" / "errors.csv")
     assert (ran.code, ran.out) == (1, "")
-    assert "expected a place to write to" in ran.err
+    assert "expected a writable place" in ran.err

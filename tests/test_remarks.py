@@ -42,7 +42,9 @@ def test_most_predicted_states_are_empty(empty: int, told: bool) -> None:
 def test_words_for_no_value(word: str) -> None:
     ref, pred = many({"hotel-area": "north"}, 3), many({"hotel-area": "north", "hotel-name": word}, 3)
     said = notes(ref, pred)
-    assert f"3 predicted values are words for no value (first: hotel-name {word.casefold()!r})" in said
+    assert (
+        f"3 predicted values are used as placeholders for no value (first: hotel-name {word.casefold()!r})" in said
+    )
     assert "--set 'states.absent=" in said
     assert "words for no value" not in notes(pred, pred)
 
@@ -114,9 +116,7 @@ def test_values_that_were_dropped_are_counted() -> None:
     ref: dict[str, list[State]] = {"d": [state, state, {**state, "Media_1-title": "z"}]}
     pred = {"d": [{**one, "Media_1-subtitles": "english"} for one in ref["d"]]}
     said = notes(ref, pred)
-    assert (
-        "3 values of the reference are taken for slots that are not set (first: Media_1-subtitles 'None')" in said
-    )
+    assert "3 reference values are treated as not set (first: Media_1-subtitles 'None')" in said
     assert "taken for slots" not in notes(ref, pred, schema=SCHEMA)
     whole = many({"hotel-area": "none", "hotel-name": "x"}, 3)
     assert "taken for slots" not in notes(whole, whole)

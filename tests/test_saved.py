@@ -134,7 +134,7 @@ def result(pred: dict[str, Any], **options: Any) -> Result:
 
 def test_what_cannot_be_merged() -> None:
     one = result({"a": [{}]})
-    with pytest.raises(DstevalError, match="each dialogue in one part, found 1 of 2 twice"):
+    with pytest.raises(DstevalError, match="each dialogue in only one part, found 1 of 2 twice"):
         dsteval.merge([one, result({"A.json": [{}]})])
     with pytest.raises(DstevalError, match="the same protocol"):
         dsteval.merge([one, result({"b": [{}]}, protocol="normalised")])
@@ -169,7 +169,7 @@ def broken(path: Path, change: Any) -> Path:
         (lambda held: held["systems"][0]["per_dialogue"].update(settings="0"), "Score the predictions again."),
         (
             lambda held: held["systems"][0]["per_dialogue"]["turns"].pop(),
-            "one row of counts a dialogue, found 11, 12 rows",
+            "one row of counts per dialogue, found 11, 12 rows",
         ),
         (lambda held: held["systems"][0]["per_dialogue"]["counts"].pop("JGA"), "found none of JGA"),
         (

@@ -92,11 +92,15 @@ def merged_twice() -> None:
     ("act", "kind", "text"),
     [
         (lambda: Scorer().update({}, {}), OptionError, "the id of the dialogue"),
-        (lambda: Scorer().update([{}], [{}, {}]), OptionError, "a state per turn, on both sides, found 1 and 2"),
+        (lambda: Scorer().update([{}], [{}, {}]), OptionError, "one state per turn on both sides, found 1 and 2"),
         (lambda: Scorer().update([], []), OptionError, "found 0 and 0"),
         (lambda: Scorer().update({}, [{}]), OptionError, "two states, or two lists of states"),
-        (lambda: Scorer().update([{"hotel-area": 1.5}], [{}]), ReadError, "text or a list of texts, found 1.5"),
-        (lambda: Scorer(protocol="sgd"), OptionError, "a protocol that counts turns"),
+        (
+            lambda: Scorer().update([{"hotel-area": 1.5}], [{}]),
+            ReadError,
+            "a string or a list of strings, found 1.5",
+        ),
+        (lambda: Scorer(protocol="sgd"), OptionError, "a protocol that scores whole turns"),
         (lambda: Scorer(changes=True), OptionError, "evaluate, which has all dialogues"),
         (lambda: Scorer().merge(Scorer(protocol="trade")), OptionError, "the same settings"),
         (twice, AlignmentError, "each dialogue once"),

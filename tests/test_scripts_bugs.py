@@ -101,7 +101,7 @@ def test_turns_out_of_order_are_refused_where_the_script_walks_them(protocol: st
     (tmp_path / "v.json").write_text('{"a": ["b"]}')
     options = ["--variants", str(tmp_path / "v.json")] if protocol == "hidst" else []
     told = refusal(run("score", tmp_path / "p.json", "--protocol", protocol, *options))
-    assert "p.json: expected turns in the order of their numbers" in told
+    assert "p.json: expected turns in ascending order" in told
     assert "(1 of 1 dialogues, d)" in told
     assert figures(tmp_path / "p.json", "JGA") == [0]
 
@@ -284,7 +284,7 @@ def test_the_signature_tells_configurations_with_other_classes_apart(tmp_path: P
 @pytest.mark.parametrize(
     ("config", "found"),
     [
-        ({"class_types": ["none"], "label_maps": {"a": "b"}}, "label_maps that are not all lists of texts"),
+        ({"class_types": ["none"], "label_maps": {"a": "b"}}, "label_maps that are not all lists of strings"),
         ({"class_types": ["none"], "slots": ["day"]}, "an object of 'class_types, slots'"),
         ({}, "an object of ''"),
     ],

@@ -263,7 +263,9 @@ def test_what_has_no_meaning_is_null_and_says_why() -> None:
     of_turns = [f"{name}@0.5" if metrics.find(name).number_about else name for name in OF_TURNS]
     of_turns = [text for text in of_turns if text not in ("JGA", "AGA")]  # their frames' metrics by another name
     result = evaluate(REF, PRED, metrics=of_turns)
-    assert {score.why for score in result.scores} == {"the unit is the service frame, and it needs whole turns"}
+    assert {score.why for score in result.scores} == {
+        "the protocol scores service frames; this metric needs whole turns"
+    }
     flat = dsteval.evaluate({"d": [{"a-b": "c"}]}, {"d": [{"a-b": "c"}]}, metrics=FRAME_METRICS)
     for score in flat.scores:
         if score.metric.startswith("Slot"):

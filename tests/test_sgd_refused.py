@@ -64,7 +64,7 @@ def test_states_of_whole_turns_are_refused() -> None:
 def test_requested_slots_are_texts() -> None:
     listed = turns(PRED)
     listed[0]["Hotels_1"]["requested_slots"] = [{"a": 1}]
-    with pytest.raises(DstevalError, match="requested_slots as a list of texts"):
+    with pytest.raises(DstevalError, match="requested_slots as a list of strings"):
         evaluate(REF, [dialogue("1", *listed)])
 
 

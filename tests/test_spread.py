@@ -132,7 +132,7 @@ def test_target_sorts_by_distance() -> None:
 
 
 def test_no_protocol_applies_is_the_first_refusal() -> None:
-    with pytest.raises(DstevalError, match=r"dialogue ids that the reference has"):
+    with pytest.raises(DstevalError, match=r"dialogue ids of the reference"):
         spread({"a": [{}]}, {"b": [{}]})
 
 

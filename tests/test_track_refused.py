@@ -34,12 +34,12 @@ FAILURES = {
     "hang": "took longer than 0.1 seconds (--timeout)",
     "nothing": "returned: expected a dictionary of slots and values, or an Update, found nothing (None)",
     "text": "returned: expected a dictionary of slots and values, or an Update, found 'hotel-area=north', of t",
-    "number": "slot 'hotel-area': expected text or a list of texts, found 4.5",
+    "number": "slot 'hotel-area': expected a string or a list of strings, found 4.5",
     "unknown": "slot 'hotel-aera': expected one of the 30 slots of the data, found another. Did you mean 'hotel-a",
     "domain": "slot 'spaceship-speed': expected one of the 30 slots of the data",
     "doubled": "slot 'hotel-area': expected one value, found 'north' and 'south'",
     "half": "UnicodeEncodeError",
-    "keys": "returned: expected slots that are texts, found 4",
+    "keys": "returned: expected slot names that are strings, found 4",
 }
 
 
@@ -121,16 +121,16 @@ def test_an_interruption_keeps_what_is_finished(tmp_path: Path) -> None:
 
 
 TRACKERS = {
-    "nope": "Unknown tracker 'nope'. Known: baseline. A tracker of your own is written module:object.",
+    "nope": "Unknown tracker 'nope'. Known: baseline. Write your own tracker as module:object.",
     "basline": "Unknown tracker 'basline'. Did you mean 'baseline'? See: dsteval list trackers.",
     ":Echo": "Unknown tracker ':Echo'.",
     "nope:Echo": "expected a module 'nope', found none. Run in the folder that holds it, or put that folder on",
-    "trackers.py:Echo": "found none. Write trackers:Echo, and run in the folder that holds it.",
+    "trackers.py:Echo": "found none. Write trackers:Echo, and run dsteval in its folder.",
     "trackers:Ecco": "Unknown object of trackers 'Ecco'. Did you mean 'Echo'?",
     "trackers:": "Unknown object of trackers ''. Known: said, echo, Echo,",
     "trackers:NoUpdate": "expected a class with a method update(system, user), or a function",
     "trackers:not_callable": "found int without one",
-    "trackers:Broken": "expected a tracker that can be made, found RuntimeError: no weights here. Give what its",
+    "trackers:Broken": "expected a tracker that can be constructed, found RuntimeError: no weights here. Give the",
     "trackers:Hungry": "Unknown need of trackers:Hungry 'own-sate'. Did you mean 'own-state'?",
     "trackers:Both": "needs: expected own-state or ref-state, found both",
     "trackers:one_argument": "expected update(system, user), found (user: str)",
@@ -198,7 +198,7 @@ def test_a_file_of_another_run(tmp_path: Path) -> None:
         told = refusal(ran)
         assert "expected a file of this run" in told
         assert odd in told
-        assert told.endswith("Choose another --out, or begin anew with --restart.")
+        assert told.endswith("Choose another --out, or start over with --restart.")
     assert out.read_bytes() == held
     assert tracked(data, out, "trackers:Resetting", *options, "--restart").code == 0
     assert out.read_bytes() != held
@@ -242,7 +242,7 @@ def test_a_file_that_no_run_wrote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b"my notes\n", "out.jsonl, line 4: expected a turn as a run writes it, found another line. Begin anew"),
+        (b"my notes\n", "out.jsonl, line 4: expected a turn as written by a run, found another line. Begin anew"),
         (b'{"dialogue_id": "Q", "turn_id": 0, "pred": {}}\n', "found dialogue 'Q', which the data lack"),
         (b'{"dialogue_id": "A", "turn_id": 0, "pred": {}}\n', "found dialogue 'A', which stands there twice"),
     ],
@@ -274,7 +274,7 @@ def test_places_that_are_none(tmp_path: Path) -> None:
     assert "--out" in usage(run("track", data, "--tracker", "trackers:Echo"))
     if os.geteuid():  # root may write anywhere
         tmp_path.chmod(0o500)
-        assert "expected a file that can be written" in refusal(tracked(data, tmp_path / "out.jsonl"))
+        assert "expected a writable file" in refusal(tracked(data, tmp_path / "out.jsonl"))
         tmp_path.chmod(0o700)
 
 
@@ -287,7 +287,7 @@ DATA: dict[str, tuple[list[dict[str, Any]], str]] = {
             {"dialogue_id": "A", "turn_id": 0, "state": {}},
             {"dialogue_id": "B", "turn_id": 0, "user": "hm", "state": {}},
         ],
-        "expected what the user said at every turn, found states alone (read as dsteval-jsonl) (1 of 2",
+        "expected a user utterance at every turn, found states alone (read as dsteval-jsonl) (1 of 2",
     ),
     "twice": (
         [{"dialogue_id": name, "turn_id": 0, "user": "hm", "state": {}} for name in ("A", "a.json")],
@@ -347,7 +347,7 @@ def test_data_without_reference(tmp_path: Path) -> None:
     assert "data.jsonl has no reference: nothing is scored" in ran.err
     assert predictions(out)[0]["pred"] == {"spa-day": "monday"}
     told = refusal(tracked(data, out, "trackers:Forced", "--ref-format", "dsteval-jsonl"))
-    assert "expected reference states, which the tracker needs (ref-state), found none" in told
+    assert "expected reference states, as the tracker needs (ref-state), found none" in told
 
 
 def test_a_list_of_slots_that_is_given_or_known(tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_no_timer_outside_the_main_thread(tmp_path: Path) -> None:
     thread.start()
     thread.join()
     assert told == [
-        "timeout: expected the main thread of a POSIX system, found a system or a thread without timers."
+        "timeout: expected the main thread of a POSIX system, found a system or thread without timers."
     ]
 
 

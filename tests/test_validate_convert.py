@@ -162,7 +162,7 @@ def test_hints_where_nothing_is_right(tmp_path: Path) -> None:
     ref = {"d": [{"hotel-area": "north"}, {"hotel-area": "north", "spa-room": "2"}]}
     (hint,) = noted(tmp_path, ref, {"d": [{"a.b": "north"}, {"a.c": "north"}]})
     assert hint.startswith(
-        "no slot is right: the two sides have no slot name in common (reference hotel-area, spa"
+        "no slot is right: reference and predictions have no slot name in common (reference hotel-area, spa"
     )
     assert "predictions a.b, a.c)" in hint
     (hint,) = noted(tmp_path, ref, {"d": [{"hotel-area": "N."}, {"spa-room": "two"}]})
@@ -322,7 +322,7 @@ def test_problems_of_values_leave_no_file(tmp_path: Path) -> None:
 def test_places_that_cannot_be_written(target: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     said = refusal("convert", FGA, tmp_path / target)
-    assert "expected a place to write to" in said
+    assert "expected a writable place" in said
     assert target in said
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 

@@ -87,7 +87,7 @@ class Source:
         chosen = selected(gathered)
         parts = [cls(file.name, file) for file in chosen.files]
         for part in parts:
-            require(part.head.strip() or part.data.strip(), part.name, "data", "an empty file", ReadError)
+            require(part.head.strip() or part.data.strip(), part.name, "", "the file is empty", ReadError)
         source = cls(gathered.name, chosen.files[0] if len(parts) == 1 else None)
         source._parts = parts if len(parts) > 1 else None
         source._schema = gathered.schema
@@ -140,7 +140,7 @@ class Source:
         """Raise ReadError where the split has no dialogue, or fewer than its list file names."""
         listed = self._only or {}
         lost = [name for key, name in listed.items() if key not in kept]
-        expected = f"the {len(listed)} dialogues that the list file names" if lost else "at least one dialogue"
+        expected = f"the {len(listed)} dialogues named in the list file" if lost else "at least one dialogue"
         found = f"{len(kept) or 'none'}" + (f", without {first_few(lost)}" if lost else "")
         require(kept and len(kept) >= len(listed), self.name, expected, found, ReadError)
 
@@ -333,8 +333,8 @@ def schema_of(value: bytes | SchemaFile, name: str = "") -> Schema:
                 values = slot.get("possible_values")
                 schema.possible[full_name] = [text for text in values or () if isinstance(text, str)]
     except (TypeError, KeyError, AttributeError):
-        expected = "a schema: a list of services with service_name and slots, each with a name"
-        raise ReadError(where=name, expected=expected, found="another shape") from None
+        expected = "a schema (a list of services with service_name and slots, each slot with a name)"
+        raise ReadError(where=name, expected=expected, found="a different structure") from None
     return schema
 
 

@@ -151,7 +151,7 @@ class Result:
         score = self[metric]
         counts = self.counts.get(score.metric)
         if counts is None:
-            raise MetricError(where=score.metric, found=f"no value: {score.why}")
+            raise MetricError(where=score.metric, found=f"undefined ({score.why})")
         values = self.metrics[score.metric].value(counts)
         return dict(zip(self.dialogues, map(float, values), strict=True))
 
@@ -198,7 +198,7 @@ class Result:
         rows = [[html.cell(score.metric), *map(html.cell, self._pieces(score))] for score in self.scores]
         title = f"{self.name}: {self.coverage.scored_turns} turns, protocol {self.protocol}"
         signature = "|".join(self.signature) if self.scores else ""
-        notes = ["per cent, but for what counts turns", *self.notes, signature]
+        notes = ["in %; metrics that count turns in turns", *self.notes, signature]
         return html.table(["metric", "value", "interval", "counted"], rows, title, notes)
 
     def __str__(self) -> str:
