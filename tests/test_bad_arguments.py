@@ -15,8 +15,8 @@ SLOTS = "slots: expected a number of slots from 1 to 1000000, or a list of their
 BY = "by: expected a list of what to slice by, found "
 KINDS = "value of by: expected one of domain, service, slot, group, turn, dialogue, length, found "
 LEVEL = "ci: expected a level between 0 and 1, such as 0.95, found "
-RESAMPLES = "resamples: expected a whole number from 100 to 1000000, found "
-SEED = "seed: expected a whole number from 0 to 2^64 - 1, found "
+RESAMPLES = "resamples: expected an integer from 100 to 1000000, found "
+SEED = "seed: expected an integer from 0 to 2^64 - 1, found "
 
 
 def refusal(**options: Any) -> str:

@@ -27,14 +27,14 @@ def good(tmp_path: Path) -> Path:
         ("slotf1", ["Did you mean 'SlotF1'?"]),
         ("xyz", ["Unknown metric 'xyz'", "Known: ", "JGA", "FGA"]),
         ("", ["metric ''", "Name@number"]),
-        ("FGA", ["metric 'FGA'", "a number", "Write FGA@0.5"]),
+        ("FGA", ["metric 'FGA'", "needs a number", "For example FGA@0.5"]),
         ("FGA@", ["metric 'FGA@'", "Name@number"]),
         ("FGA@x", ["metric 'FGA@x'", "a number or inf", "'x'"]),
         ("FGA@0.5@1", ["metric 'FGA@0.5@1'"]),
-        ("FGA@-1", ["FGA@-1", "0 or more", "found -1"]),
-        ("FGA@-0.001", ["0 or more", "found -0.001"]),
-        ("FGA@nan", ["FGA@nan", "0 or more", "found nan"]),
-        ("FGA@-inf", ["0 or more", "found -inf"]),
+        ("FGA@-1", ["FGA@-1", "at least 0, or inf", "found -1"]),
+        ("FGA@-0.001", ["at least 0, or inf", "found -0.001"]),
+        ("FGA@nan", ["FGA@nan", "at least 0, or inf", "found nan"]),
+        ("FGA@-inf", ["at least 0, or inf", "found -inf"]),
         ("JGA@1", ["JGA takes no number"]),
         ("FGA(varian=strict)@1", ["parameter of FGA 'varian'", "Did you mean 'variant'?"]),
         ("FGA(variant=offical)@1", ["'offical'", "Did you mean 'official'?"]),
@@ -242,7 +242,7 @@ def test_places_to_write_to(good: Path, monkeypatch: pytest.MonkeyPatch, out: st
     before = sorted(Path().rglob("*"))
     said = refusal(run(command[0], "pred.json", *command[1:], "--out", out))
     assert f"--out {out[:100]}" in said
-    assert "suffix" in said or "a writable place" in said
+    assert "suffix" in said or "a place to write to" in said
     assert sorted(Path().rglob("*")) == before
     assert good.read_text() == BOTH
 

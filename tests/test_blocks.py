@@ -177,7 +177,7 @@ def test_workers_that_are_no_number(tmp_path: Path, number: str) -> None:
 
 
 def test_a_process_that_dies_is_told() -> None:
-    with pytest.raises(DstevalError, match=r"one that was ended \(exit code -9\)"):
+    with pytest.raises(DstevalError, match=r"one that was killed \(exit code -9\)"):
         list(run_all([lambda: 1, lambda: os.kill(os.getpid(), signal.SIGKILL)], 2))
     assert list(run_all([lambda: 1, lambda: 1 // 0, lambda: 3], 2)) == [1, None, 3]
 

@@ -173,7 +173,7 @@ def test_two_formats_that_fit_are_asked_about(monkeypatch: pytest.MonkeyPatch) -
         "result.json: expected exactly one matching format, found fga-json (turns with 'gt' and 'pr') and twin"
         in said
     )
-    assert "twin (a look-alike). Say which with --format" in said
+    assert "twin (a look-alike). Choose one with --format" in said
     done("score", path, "--format", "fga-json")
 
 

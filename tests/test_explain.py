@@ -113,7 +113,7 @@ def test_unknown_dialogues(tmp_path: Path) -> None:
     assert "Did you mean 'c'" not in said
     assert "pred.json" in said
     said = refusal(run("explain", pred, "b", "--ref", ref))
-    assert "without reference (b)" in said
+    assert "are not in the reference (b)" in said
     assert said.startswith("pred.json: ")
     said = refusal(run("explain", pred, "zz", "--ref", ref))
     assert "has 2, first: a, b." in said
@@ -302,7 +302,7 @@ def test_the_worst_dialogues_come_first() -> None:
     ("more", "said"),
     [
         (["DEMO07", "--worst", "3"], "--worst 3: expected no dialogue, since it lists them, found DIALOGUE"),
-        (["--worst", "0"], "--worst: expected 1 or more, found 0"),
+        (["--worst", "0"], "--worst: expected at least 1, found 0"),
         (["DEMO07", "--only", "typ1"], "Did you mean 'type1'?"),
         (["DEMO07", "--protocol", "sgd", "--set", "scope.frames=domains"], "whole turns"),
     ],

@@ -131,7 +131,7 @@ def test_import_takes_no_sheet_for_its_own_file(name: str, text: str, tmp_path: 
     (tmp_path / "r.csv").write_text("item,rating\na,1\n", encoding="utf-8")
     (tmp_path / name).write_text(text, encoding="utf-8")
     told = refusal(run("rate", "import", f"anna={tmp_path / 'r.csv'}", "--into", tmp_path / name))
-    assert "Name another file" in told
+    assert "Choose another file" in told
     assert (tmp_path / name).read_text(encoding="utf-8") == text
 
 
@@ -146,7 +146,7 @@ def test_import_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("item,rating\na,1\n", encoding="utf-8")
     told = refusal(run("rate", "import", f"anna={tmp_path / 'r.csv'}", "--into", tmp_path / "no" / "kept.csv"))
     assert "--into" in told
-    assert "expected a writable place" in told
+    assert "expected a place to write to" in told
 
 
 def test_a_link_at_the_place_of_a_partial_file(tmp_path: Path) -> None:

@@ -337,7 +337,7 @@ def test_metrics_are_values() -> None:
         ("DialogueMatch(average=turn)", ["DialogueMatch takes no parameters", "average=turn"]),
         ("SlotF1(average=turn)", ["Unknown parameter of SlotF1 'average'"]),
         ("JGA@1", ["JGA takes no number", "@1"]),
-        ("FGA", ["FGA", "expected a number", "lambda", "FGA@0.5"]),
+        ("FGA", ["FGA", "needs a number", "lambda", "FGA@0.5"]),
         ("FGA(variant=strict)", ["FGA(variant=strict)@0.5"]),
         ("FGA@-1", ["FGA@-1", "0 or more", "found -1"]),
         ("FGA@-inf", ["0 or more", "found -inf"]),

@@ -142,7 +142,7 @@ def test_a_value_with_its_confidence(tmp_path: Path) -> None:
     state = {"hotel-area": {"value": "north", "confidence": 0.9}}
     path = written(tmp_path / "p.json", json.dumps({"d": [state]}))
     said = refusal(run("validate", path))
-    assert "expected a value that is text" in said
+    assert "expected a value that is a string" in said
     assert "{'value': 'north', 'confidence': 0.9}" in said
 
 

@@ -104,19 +104,19 @@ def test_two_outputs_take_two_places(here: Path, line: str, option: str) -> None
     [
         (
             f"{SAMPLE} --blind -o s.jsonl --key none/k.csv",
-            "--key none/k.csv: expected a writable place, found No",
+            "--key none/k.csv: expected a place to write to, found No",
         ),
-        (f"{SAMPLE} --blind -o none/s.jsonl --key k.csv", "--out none/s.jsonl: expected a writable place"),
-        (f"{SCORE} --errors ok.csv -o none/o.json", "--out none/o.json: expected a writable place"),
-        (f"{SCORE} --errors none/e.csv -o ok.json", "--errors none/e.csv: expected a writable place"),
-        (f"{SCORE} --errors data -o ok.json", "--errors data: expected a writable place, found Is a directory"),
+        (f"{SAMPLE} --blind -o none/s.jsonl --key k.csv", "--out none/s.jsonl: expected a place to write to"),
+        (f"{SCORE} --errors ok.csv -o none/o.json", "--out none/o.json: expected a place to write to"),
+        (f"{SCORE} --errors none/e.csv -o ok.json", "--errors none/e.csv: expected a place to write to"),
+        (f"{SCORE} --errors data -o ok.json", "--errors data: expected a place to write to, found Is a directory"),
         (
             f"{SCORE} --errors p.json/e -o ok.json",
-            "--errors p.json/e: expected a writable place, found Not a dir",
+            "--errors p.json/e: expected a place to write to, found Not a dir",
         ),
         (f"{SCORE} --errors ok.csv -o ok.xyz", "--out ok.xyz: expected a suffix"),
-        ("convert p.json none/o.jsonl", "OUT none/o.jsonl: expected a writable place"),
-        ("rate export p.json none/o.csv", "OUT none/o.csv: expected a writable place"),
+        ("convert p.json none/o.jsonl", "OUT none/o.jsonl: expected a place to write to"),
+        ("rate export p.json none/o.csv", "OUT none/o.csv: expected a place to write to"),
     ],
 )
 def test_all_places_are_there_or_nothing_is_written(here: Path, line: str, part: str) -> None:
@@ -216,7 +216,7 @@ def test_runs_and_two_references_exclude_each_other() -> None:
         ),
         (
             "plan one.json --ref one.json --true-lambda .5",
-            "--true-lambda: expected conversations between which FGA",
+            "--true-lambda: expected conversations with different FGA",
         ),
     ],
 )

@@ -87,7 +87,7 @@ def test_what_cannot_be_planned_is_told() -> None:
 def test_refused(difference: float) -> None:
     with pytest.raises(OptionError, match="difference: expected a number above 0"):
         plan(scored({"a": FIRST, "b": SECOND}), difference=difference)
-    with pytest.raises(OptionError, match="expected 1 or more, found 0"):
+    with pytest.raises(OptionError, match="expected at least 1, found 0"):
         plan([])
     with pytest.raises(OptionError, match="power"):
         plan(scored({"a": FIRST, "b": SECOND}), power=1.5)

@@ -101,7 +101,7 @@ def merged_twice() -> None:
             "a string or a list of strings, found 1.5",
         ),
         (lambda: Scorer(protocol="sgd"), OptionError, "a protocol that scores whole turns"),
-        (lambda: Scorer(changes=True), OptionError, "evaluate, which has all dialogues"),
+        (lambda: Scorer(changes=True), OptionError, "evaluate, which sees all dialogues"),
         (lambda: Scorer().merge(Scorer(protocol="trade")), OptionError, "the same settings"),
         (twice, AlignmentError, "each dialogue once"),
         (merged_twice, AlignmentError, "each dialogue once"),

@@ -192,6 +192,6 @@ def test_a_level_is_between_0_and_1(level: float) -> None:
 
 @pytest.mark.parametrize("resamples", [99, 0, -5])
 def test_resamples_are_100_or_more(resamples: int) -> None:
-    said = rf"resamples: expected a whole number from 100 to 1000000, found {resamples}"
+    said = rf"resamples: expected an integer from 100 to 1000000, found {resamples}"
     with pytest.raises(OptionError, match=said):
         resampled([], 5, resamples, 0)

@@ -55,7 +55,7 @@ def test_a_failure_is_named_and_the_others_go_on(tmp_path: Path, word: str) -> N
     lines = predictions(out)
     assert [line["dialogue_id"] for line in lines if "pred" in line] == ["A", "Z", "Z"]
     assert [line["dialogue_id"] for line in lines if "pred" not in line] == ["X0", "X0"]
-    assert "without (X0 from turn 0)" in refusal(run("score", out))
+    assert "without one (X0 from turn 0)" in refusal(run("score", out))
 
 
 @pytest.mark.parametrize(("missing", "right"), [("empty", 3), ("skip", 3)])
@@ -124,7 +124,7 @@ TRACKERS = {
     "nope": "Unknown tracker 'nope'. Known: baseline. Write your own tracker as module:object.",
     "basline": "Unknown tracker 'basline'. Did you mean 'baseline'? See: dsteval list trackers.",
     ":Echo": "Unknown tracker ':Echo'.",
-    "nope:Echo": "expected a module 'nope', found none. Run in the folder that holds it, or put that folder on",
+    "nope:Echo": "expected a module 'nope', found none. Run dsteval in its folder, or add that folder to",
     "trackers.py:Echo": "found none. Write trackers:Echo, and run dsteval in its folder.",
     "trackers:Ecco": "Unknown object of trackers 'Ecco'. Did you mean 'Echo'?",
     "trackers:": "Unknown object of trackers ''. Known: said, echo, Echo,",
@@ -159,7 +159,10 @@ OPTIONS = {
     ("Resetting", "uper=true"): "Unknown option of trackers:Resetting 'uper'. Did you mean 'upper'?",
     ("Echo", "upper=true"): "trackers:Echo takes no options",
     ("NoUpdate", "upper=true"): "trackers:NoUpdate takes no options",
-    ("echo", "upper=true"): "--tracker-option upper: expected a class, whose constructor takes options, found no",
+    (
+        "echo",
+        "upper=true",
+    ): "--tracker-option upper: expected a class whose constructor takes options, found a function",
     ("Resetting", "upper"): "--tracker-option upper: expected KEY=VALUE, found 'upper'",
     ("Resetting", "=1"): "expected KEY=VALUE",
 }
@@ -233,7 +236,7 @@ def test_the_hash_of_a_tracker_sees_its_source_and_its_files(
 def test_a_file_that_no_run_wrote(tmp_path: Path) -> None:
     data, out = failing(tmp_path), tmp_path / "out.jsonl"
     out.write_text("my notes\n")
-    assert "found a file that is there, without out.jsonl.run.json beside it" in refusal(tracked(data, out))
+    assert "found an existing file without out.jsonl.run.json beside it" in refusal(tracked(data, out))
     assert out.read_text() == "my notes\n"
     assert "without out.jsonl.run.json beside it" in refusal(tracked(data, out, "trackers:Echo", "--restart"))
     assert out.read_text() == "my notes\n"
@@ -242,9 +245,12 @@ def test_a_file_that_no_run_wrote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b"my notes\n", "out.jsonl, line 4: expected a turn as written by a run, found another line. Begin anew"),
-        (b'{"dialogue_id": "Q", "turn_id": 0, "pred": {}}\n', "found dialogue 'Q', which the data lack"),
-        (b'{"dialogue_id": "A", "turn_id": 0, "pred": {}}\n', "found dialogue 'A', which stands there twice"),
+        (
+            b"my notes\n",
+            "out.jsonl, line 4: expected a turn as written by a run, found a different line. Start over",
+        ),
+        (b'{"dialogue_id": "Q", "turn_id": 0, "pred": {}}\n', "found dialogue 'Q', which is not in the data"),
+        (b'{"dialogue_id": "A", "turn_id": 0, "pred": {}}\n', "found dialogue 'A', which occurs twice"),
     ],
 )
 def test_a_file_that_somebody_wrote_into(tmp_path: Path, line: bytes, told: str) -> None:
@@ -282,12 +288,12 @@ def test_places_that_are_none(tmp_path: Path) -> None:
 
 
 DATA: dict[str, tuple[list[dict[str, Any]], str]] = {
-    "states alone": (
+    "turns without one": (
         [
             {"dialogue_id": "A", "turn_id": 0, "state": {}},
             {"dialogue_id": "B", "turn_id": 0, "user": "hm", "state": {}},
         ],
-        "expected a user utterance at every turn, found states alone (read as dsteval-jsonl) (1 of 2",
+        "expected a user utterance at every turn, found turns without one (read as dsteval-jsonl) (1 of 2",
     ),
     "twice": (
         [{"dialogue_id": name, "turn_id": 0, "user": "hm", "state": {}} for name in ("A", "a.json")],

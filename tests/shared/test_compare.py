@@ -55,7 +55,7 @@ def test_mwzeval_in_one_table(results: list[Result], multiwoz21: list[dsteval.Di
     assert found.behind("JGA") == ["damd", "labes", "pptod"]
     assert found.behind("FGA@1") == ["damd", "pptod"]  # labes is 0.71 points behind, p 0.30
     match = found["DialogueMatch", "augpt", "labes"]
-    assert match.note == "right throughout: 78 only in a, 75 only in b" and match.p == pytest.approx(
+    assert match.note == "fully correct dialogues: 78 only augpt, 75 only labes" and match.p == pytest.approx(
         0.872, abs=5e-4
     )
 

@@ -68,7 +68,11 @@ class UserTables:
                 found = "no such file" if isinstance(error, FileNotFoundError) else "a file that cannot be read"
                 raise ReadError(where=where, expected=expected, found=found) from None
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise ReadError(where=where, expected=expected, found=f"invalid JSON: {str(error).removeprefix('JSON is malformed: ')}") from None
+                raise ReadError(
+                    where=where,
+                    expected=expected,
+                    found=f"invalid JSON: {str(error).removeprefix('JSON is malformed: ')}",
+                ) from None
         require(isinstance(value, Mapping), where, expected, type(value).__name__)
         content: dict[str, Any] = shape(value)
         is_map = name == "variants" and "label_maps" in value
