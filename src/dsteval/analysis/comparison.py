@@ -36,9 +36,9 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Systems on the same dialogues, and what tells them apart; ``comparison["JGA", "a", "b"]`` is one Difference.
+    """Systems on the same dialogues, and their differences; ``comparison["JGA", "a", "b"]`` is one Difference.
 
-    ``baselines`` take no part in ``differences``. ``notes`` tell of dialogues that were left out.
+    ``baselines`` are not part of ``differences``. ``notes`` name dialogues that were left out.
     """
 
     systems: tuple[Result, ...]
@@ -119,15 +119,15 @@ def compare(
     """Compare systems on the same reference, dialogue by dialogue.
 
     ``systems`` are Results, or by name whatever ``evaluate`` takes, Results, and saved results. ``common`` leaves
-    out the dialogues that not all of them have, which is refused otherwise. ``against``: pairs are made with
+    out dialogues that some systems lack, which are an error otherwise. ``against``: pairs are made with
     these, and only with these. ``baselines`` adds rows without tests, "nothing" and "before" (BASELINES); they
     need the reference. ``test`` is "bootstrap" or "permutation". ``pairs``: every two systems are compared
     ("all"), each with the best by the first metric ("best"), or each with the system of that name. Dialogues are
     paired by id; all metrics and systems are resampled over the same draws, and so are the differences, so that an
     interval of a difference is narrower than those of the two systems suggest.
 
-    Where the smallest p of so many resamples, times the number of pairs, could not be significant, the tests draw
-    more often; a note says how often. |S| is one for all systems: that of the slots of all of them.
+    Where the smallest p of so many resamples, times the number of pairs, could not be significant, the tests use
+    more resamples; a note says how many. |S| is one for all systems: that of the slots of all of them.
 
     Raises AlignmentError where the systems cannot be compared: other references, protocols, |S| (where a metric
     counts it and a list was given), tables or dialogues; OptionError for fewer than two systems, and as
@@ -296,7 +296,7 @@ def _part(result: Result, order: Sequence[str], note: str) -> Result:
 def _baseline(
     kind: str, systems: Sequence[Result], ref: _Reference | None, protocol: str | Protocol, settings: Settings
 ) -> Result:
-    """A baseline's result on the whole reference. Raises OptionError without a reference at hand."""
+    """A baseline's result on the whole reference. Raises OptionError without a reference."""
     first = systems[0]
     if ref is None:
         raise OptionError(

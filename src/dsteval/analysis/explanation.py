@@ -124,10 +124,10 @@ def explain(
     name: str | None = None,
     **options: Unpack[Settings],
 ) -> Explanation:
-    """What became of one dialogue, turn by turn.
+    """Explain the score of one dialogue, turn by turn.
 
-    ``ref``, ``pred`` and the options are as for ``evaluate``; the dialogue's id counts in any case, with or
-    without .json. Raises a DstevalError for input that cannot be read, a dialogue that is not there, or a
+    ``ref``, ``pred`` and the options are as for ``evaluate``; the dialogue's id is matched ignoring case and
+    .json. Raises a DstevalError for input that cannot be read, a dialogue that is not there, or a
     metric other than FGA.
     """
     run = Run.of(protocol, **options)

@@ -1,4 +1,4 @@
-"""How many dialogues a test set needs, and what the one at hand can tell."""
+"""How many dialogues a test set needs, and what this one can detect."""
 
 import math
 from collections.abc import Mapping, Sequence

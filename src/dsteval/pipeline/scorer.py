@@ -28,10 +28,10 @@ State = Mapping[str, Any]
 
 
 class Scorer:
-    """Takes in dialogues or turns, and scores all of them at any time, as ``evaluate`` would.
+    """Accumulates dialogues or turns, and scores all of them at any time, as ``evaluate`` would.
 
-    ``metrics``, ``protocol``, ``by`` and the options are as for ``evaluate``. What was taken in is counted and let
-    go, but for dialogues that come turn by turn, which may go on. A scorer can be pickled; those of several
+    ``metrics``, ``protocol``, ``by`` and the options are as for ``evaluate``. Dialogues are counted
+    and freed, except those added turn by turn, which may continue. A scorer can be pickled; those of several
     processes, which have different dialogues, can be merged.
 
     >>> scorer = Scorer(metrics=["JGA"])

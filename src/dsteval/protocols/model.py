@@ -283,7 +283,7 @@ PROTOCOLS: Registry[str] = Registry("protocols", _bundled)
 
 
 def names() -> list[str]:
-    """The names of all protocols at hand, ``exact`` first; others' come by entry points ``dsteval.protocols``."""
+    """The names of all available protocols, ``exact`` first; those of other packages come by entry points ``dsteval.protocols``."""
     return sorted(PROTOCOLS.names(), key=lambda name: (name != "exact", name))
 
 

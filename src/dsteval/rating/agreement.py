@@ -63,7 +63,7 @@ def agree(
 ) -> RaterAgreement:
     """How far the raters agree; ``most`` of the items that divide them are listed.
 
-    The interval of alpha is over items drawn anew, by percentiles. Raises OptionError for an unknown ``level``,
+    The interval of alpha is over resampled items, by percentiles. Raises OptionError for an unknown ``level``,
     and ReadError without any rating.
     """
     require_known("value of --level", level, LEVELS)

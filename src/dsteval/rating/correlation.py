@@ -83,8 +83,8 @@ def correlate(
     """Correlate each metric of a result, conversation by conversation, with ratings of the conversations.
 
     Items of the ratings are dialogues of the result. ``against`` takes the mean of a conversation's ratings, or
-    each. Intervals are percentiles over conversations, and over raters where there are two or more, both drawn
-    anew; ``dialogues`` tells of which dialogue an item is, and items of one dialogue are drawn together. ``fit``
+    each. Intervals are percentiles over conversations, and over raters where there are two or more, both
+    resampled; ``dialogues`` gives the dialogue of each item, and items of one dialogue are drawn together. ``fit``
     looks for the best lambda of the result's first FGA. Tests of differences are there for Pearson's r with mean
     ratings, whose conversations count as independent.
 

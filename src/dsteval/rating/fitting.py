@@ -98,7 +98,7 @@ def fit_lambda(
 
     Formula: the largest r over 401 lambdas evenly spaced in exp(-lambda), 0 (JGA) and infinity (TurnMatch)
     among them, then a search between the neighbours of that lambda. The interval holds the percentiles of the
-    best lambda over conversations, and raters if there are two or more, drawn anew; it knows no end but 0 and
+    best lambda over conversations, and raters if there are two or more, resampled; it knows no end but 0 and
     infinity and often reaches them. Raises MetricError for a metric that is not FGA, for conversations without
     turns, and where no lambda has an r.
     """

@@ -48,7 +48,7 @@ def _installed() -> dict[str, Reader]:
 
 
 def names() -> list[str]:
-    """The names of all readers at hand."""
+    """The names of all available readers."""
     return sorted({*READERS.bundled, *_installed()})
 
 

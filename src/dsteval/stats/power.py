@@ -1,4 +1,4 @@
-"""How many dialogues a difference needs, and which difference the data at hand can tell."""
+"""How many dialogues a difference needs, and which difference the data can detect."""
 
 import math
 from statistics import NormalDist
