@@ -271,7 +271,8 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _plain(error: msgspec.ValidationError) -> str:
-    return str(error).replace("`", "'").replace("$.", "").replace(". - at ", ", at ").replace(" - at ", ", at ")
+    text, at, place = str(error).replace("`", "'").replace("$.", "").partition(" - at ")
+    return f"{text.rstrip('.')} (at {place})" if at else text
 
 
 def _bundled() -> dict[str, str]:
@@ -283,7 +284,7 @@ PROTOCOLS: Registry[str] = Registry("protocols", _bundled)
 
 
 def names() -> list[str]:
-    """The names of all available protocols, ``exact`` first; those of other packages come by entry points ``dsteval.protocols``."""
+    """The names of all available protocols, ``exact`` first, those of entry points ``dsteval.protocols`` too."""
     return sorted(PROTOCOLS.names(), key=lambda name: (name != "exact", name))
 
 

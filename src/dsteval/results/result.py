@@ -84,8 +84,8 @@ class Result:
 
     ``partition`` holds what was counted, and all ``scores`` come from it, by ``metrics`` (as resolved, by the text
     that was asked for), with ``intervals``. ``signature`` are the pieces of the scores' signatures without the
-    metric, ``n_slots`` is |S|, ``protocol_hash`` the hash of the protocol's settings. ``notes`` are sentences about
-    what was left out or looks odd; ``changes`` are the values that the protocol rewrote, ``errors`` every
+    metric, ``n_slots`` is |S|, ``protocol_hash`` the hash of the protocol's settings. ``notes`` are sentences
+    about what was left out or looks odd; ``changes`` are the values that the protocol rewrote, ``errors`` every
     error, where these were asked for. ``outcomes`` is the table behind the counts, None where the result was
     saved and loaded.
     """
