@@ -145,7 +145,7 @@ def test_variants_and_protocols(tmp_path: Path) -> None:
     assert [turn["weight"] for turn in found["turns"]] == [1, 0]
     for metric, part in (
         ("JGA", "FGA with a lambda"),
-        ("FGA", "Write FGA@0.5"),
+        ("FGA", "For example FGA@0.5"),
         ("FGAA@1", "Did you mean 'FGA'?"),
     ):
         assert part in refusal(run("explain", pred, "d", "--metric", metric))
