@@ -57,7 +57,7 @@ def literal(text: str) -> Any:
             return ast.literal_eval(node)
         keys = [ast.literal_eval(key) for key in node.keys if key is not None]
         if len(keys) < len(node.keys) or not all(isinstance(key, str) for key in keys):
-            raise RefuseError("a key that is no text")
+            raise RefuseError("a key that is not a string")
         return Object(zip(keys, map(convert, node.values), strict=True))
 
     text = text.strip()

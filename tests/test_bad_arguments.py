@@ -15,8 +15,8 @@ SLOTS = "slots: expected a number of slots from 1 to 1000000, or a list of their
 BY = "by: expected a list of what to slice by, found "
 KINDS = "value of by: expected one of domain, service, slot, group, turn, dialogue, length, found "
 LEVEL = "ci: expected a level between 0 and 1, such as 0.95, found "
-RESAMPLES = "resamples: expected a whole number from 100 to 1000000, found "
-SEED = "seed: expected a whole number from 0 to 2^64 - 1, found "
+RESAMPLES = "resamples: expected an integer from 100 to 1000000, found "
+SEED = "seed: expected an integer from 0 to 2^64 - 1, found "
 
 
 def refusal(**options: Any) -> str:
@@ -50,10 +50,10 @@ def test_lists_that_hold_something_else() -> None:
 
 def test_what_can_be_gone_through_only_once() -> None:
     assert refusal(slots=(slot for slot in ["hotel-area"])) == (
-        f"{SLOTS}a generator, which can be gone through only once."
+        f"{SLOTS}a generator, which can be read only once."
     )
-    assert refusal(by=(kind for kind in ["slot"])) == f"{BY}a generator, which can be gone through only once."
-    assert refusal(by=map(str, ["slot"])) == f"{BY}a map, which can be gone through only once."
+    assert refusal(by=(kind for kind in ["slot"])) == f"{BY}a generator, which can be read only once."
+    assert refusal(by=map(str, ["slot"])) == f"{BY}a map, which can be read only once."
 
 
 def test_other_collections_and_numpys_numbers_are_taken() -> None:

@@ -25,18 +25,18 @@ def keyed(*keys: str) -> str:
 
 def test_dialogues_of_one_side_only(tmp_path: Path) -> None:
     said = refused(tmp_path, states(a=1, b=2), ref=states(a=1, b=2, c=1, d=1, e=1, f=1))
-    assert "4 of 6 reference dialogues without prediction (first: c, d, e)" in said
-    assert "without reference" not in said
+    assert "4 of 6 reference dialogues have no prediction (first: c, d, e)" in said
+    assert "not in the reference" not in said
     said = refused(tmp_path, states(a=1, b=2, x=1), ref=states(a=1, b=2))
-    assert "1 of 3 predicted dialogues without reference (x)" in said
-    assert "without prediction" not in said
-    said = refused(tmp_path, states(a=1, x=1), "the same dialogues on both sides", ref=states(a=1, c=1))
-    assert "1 of 2 reference dialogues without prediction (c) and 1 of 2 predicted" in said
+    assert "1 of 3 predicted dialogues are not in the reference (x)" in said
+    assert "have no prediction" not in said
+    said = refused(tmp_path, states(a=1, x=1), "Check that both are from the same split", ref=states(a=1, c=1))
+    assert "1 of 2 reference dialogues have no prediction (c) and 1 of 2 predicted" in said
 
 
 def test_numbers_of_turns_that_differ(tmp_path: Path) -> None:
     said = refused(tmp_path, states(a=1, b=2, c=9), ref=states(a=1, b=3, c=8))
-    assert "as many predicted turns as the reference has" in said
+    assert "the same number of turns in reference and predictions" in said
     assert "b: reference 3 turns, predicted 2; c: reference 8 turns, predicted 9 (2 of 3 dialogues)" in said
 
 
@@ -73,7 +73,7 @@ def test_numbers_of_utterances_are_accepted(tmp_path: Path) -> None:
 def test_predictions_without_reference(tmp_path: Path) -> None:
     for content in (states(d=1), '{"dialogue_id": "d", "turn_id": 0, "pred": {}}'):
         said = refused(tmp_path, content, "pred.json", "a reference state at every turn", "--ref")
-        assert "1 of 1 dialogues without (d from turn 0)" in said
+        assert "1 of 1 dialogues without one (d from turn 0)" in said
     lines = [{"turn_id": 0, "ref": {}, "pred": {}}, {"turn_id": 1, "pred": {}}]
     content = "\n".join(json.dumps({"dialogue_id": "d", **line}) for line in lines)
     refused(tmp_path, content, "pred.json", "a reference state at every turn", "d")
@@ -82,7 +82,7 @@ def test_predictions_without_reference(tmp_path: Path) -> None:
 def test_a_reference_alone(tmp_path: Path) -> None:
     content = '{"dialogue_id": "d", "turn_id": 0, "ref": {}}'
     said = refused(tmp_path, content, "pred.json", "a predicted state at every turn", "tracker's output")
-    assert "1 of 1 dialogues without (d from turn 0)" in said
+    assert "1 of 1 dialogues without one (d from turn 0)" in said
     refused(tmp_path, content, "a predicted state at every turn", ref=states(d=1))
 
 
@@ -137,7 +137,7 @@ def test_alternatives_under_a_literal_protocol(tmp_path: Path, protocol: str) ->
     )
     said = refused(tmp_path, content, "pred.json, dialogue 'd', turn 1", "slot 'hotel-area'", protocol=protocol)
     assert protocol in said
-    assert "Take a protocol" in said
+    assert "Use a protocol" in said
     accepted(tmp_path, content.replace(', "b"', ""), protocol=protocol)
     accepted(tmp_path, content, protocol="exact")
 

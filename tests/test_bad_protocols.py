@@ -24,7 +24,7 @@ def test_which_protocols_need_tables() -> None:
 
 @pytest.mark.parametrize(("name", "table"), NEEDS.items())
 def test_a_table_is_missing(tmp_path: Path, name: str, table: str) -> None:
-    parts = [f"protocol {name}: expected {TABLE_OF[table]}", "found none", f"Give it with --{table} FILE."]
+    parts = [f"protocol {name}: needs {TABLE_OF[table]}", f"Give it with --{table} FILE."]
     refused(tmp_path, BOTH, *parts, protocol=name)
 
 
@@ -32,9 +32,9 @@ def test_a_table_is_missing(tmp_path: Path, name: str, table: str) -> None:
     ("content", "found"),
     [
         (None, "found no such file"),
-        ("{", "found no JSON"),
-        (b'{"a": ["\xff"]}', "found no JSON"),
-        ("[" * 3000, "found no JSON"),
+        ("{", "found invalid JSON"),
+        (b'{"a": ["\xff"]}', "found invalid JSON"),
+        ("[" * 3000, "found invalid JSON"),
         ("[1]", "found list"),
         ("{}", "found an object of ''"),
         ('{"a": "b"}', "found an object of 'a'"),
@@ -73,8 +73,8 @@ def test_the_ontology_lacks_a_slot(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     plain = '"gt": {"hotel": {"area": "north"}}, "pr": {"hotel": {"area": "north"}}'
     named = '"gt": {"hotel": {"name": "lodge"}}, "pr": {"hotel": {"name": "lodge"}}'
     turns = ", ".join(f'"{t}": {{{named if t == turn else plain}}}' for t in (0, 1))
-    parts = [f"dialogue 'd', turn {turn}, slot 'hotel-name': expected its values in the ontology"]
-    parts += ["found no such slot there", "give the one of the data set"]
+    parts = [f"dialogue 'd', turn {turn}, slot 'hotel-name': not in the ontology"]
+    parts += ["give that of this data set"]
     refused(tmp_path, f'{{"d": {{{turns}}}}}', *parts, protocol=name, ontology="table.json")
 
 
@@ -92,7 +92,7 @@ def test_lists_where_single_texts_are_compared(name: str, side: str) -> None:
     if rule != "literal":
         assert score().coverage.scored_turns == 2
         return
-    told = rf"dialogue 'd', turn 1, slot 'hotel-area': expected single texts, which protocol {name} compares"
+    told = rf"dialogue 'd', turn 1, slot 'hotel-area': expected single strings, as protocol {name} needs"
     with pytest.raises(ProtocolError, match=rf"{told}, found a list of 2 values.* such as exact"):
         score()
 
@@ -100,11 +100,11 @@ def test_lists_where_single_texts_are_compared(name: str, side: str) -> None:
 def test_updates_where_they_are_put_on_the_reference() -> None:
     settings = ["prepare.steps=['on-reference']"]
     states = {"d": [{"hotel-area": "north"}]}
-    told = r"dialogue 'd', turn 0: expected what the tracker changed at each turn.* found states only.*running log"
+    told = r"dialogue 'd', turn 0: expected the tracker's changes at each turn.* found only states.*running log"
     with pytest.raises(ProtocolError, match=told):
         dsteval.evaluate(states, states, protocol="icdst", settings=settings, **TABLES)
     said: list[list[Any]] = [[{"ref": {}, "pred": {}, "pred_update": {}}, {"ref": {}, "pred": {}}]]
-    with pytest.raises(ProtocolError, match=r"dialogue 'd0', turn 1: expected what the tracker changed"):
+    with pytest.raises(ProtocolError, match=r"dialogue 'd0', turn 1: expected the tracker's changes"):
         dsteval.evaluate(None, lines(said), protocol="icdst", settings=settings, **TABLES)
 
 
@@ -134,7 +134,7 @@ def test_single_instances_belong_to_no_dialogue() -> None:
 
 def test_a_name_that_means_another_metric_takes_its_parameters_only() -> None:
     state = {"d": [{"hotel-area": "north"}]}
-    with pytest.raises(MetricError, match=r"RecipeJGA takes no parameters, found average=dialogue"):
+    with pytest.raises(MetricError, match=r"RecipeJGA takes no parameters, but was given average=dialogue"):
         dsteval.evaluate(state, state, metrics=["JGA(average=dialogue)"], protocol="card-recipe")
 
 
@@ -145,7 +145,7 @@ def test_a_name_that_means_another_metric_takes_its_parameters_only() -> None:
         ("states.alternatives_pred=lists", ["states.alternatives_pred", "Did you mean 'list'?"]),
         ("states.normalise_pred=['mwzevl']", ["Unknown normaliser 'mwzevl'", "Did you mean 'mwzeval'?"]),
         ("states.absent_ref=none", ["--set states.absent_ref=none", "a list such as"]),
-        ("match.rule=hi-dst", ["Unknown rule of matching 'hi-dst'", "Did you mean 'hidst'?"]),
+        ("match.rule=hi-dst", ["Unknown matching rule 'hi-dst'", "Did you mean 'hidst'?"]),
         ("prepare.steps=['simpletot']", ["Unknown step 'simpletot'", "Did you mean 'simpletod'?"]),
         ("prepare.step=['simpletod']", ["Unknown setting 'prepare.step'", "Did you mean 'prepare.steps'?"]),
         ("scope.domain_slots=none", ["Unknown value of scope.domain_slots 'none'", "own, all"]),

@@ -91,7 +91,7 @@ def test_an_undefined_value_is_null_with_the_reason() -> None:
     both = b'{"d": {"0": {"gt": {}, "pr": {}}}}'
     ran = run("score", "-", "--as", "json", stdin=both)
     (system,) = strict(ran.out)["systems"]
-    assert "the reference and the predictions have no slot at any turn" in system["notes"][0]
+    assert "the reference and the predictions have no slots at any turn" in system["notes"][0]
     scores = {score["metric"]: score for score in system["scores"]}
     for metric in ("AGA", "SlotF1"):
         assert scores[metric]["value"] is None
@@ -295,7 +295,7 @@ def test_notes_are_told_in_every_form(tmp_path: Path) -> None:
     (tmp_path / "pred.json").write_bytes(BOTH)
     for form in FORMS:
         ran = run("score", tmp_path / "pred.json", "--ref", tmp_path / "ref.json", "--as", form)
-        assert "1 of 2 turns have another reference" in ran.out + ran.err, form
+        assert "1 of 2 turns have a different reference" in ran.out + ran.err, form
 
 
 def test_no_numpy_for_help_and_version() -> None:

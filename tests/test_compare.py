@@ -140,7 +140,7 @@ def test_identical_systems() -> None:
     for one in found.differences:
         assert (one.difference, one.low, one.high, one.error) == (0, 0, 0, 0), one
         assert one.p == one.p_holm == 1
-        assert one.test == "mcnemar" or one.note == "alike in every dialogue"
+        assert one.test == "mcnemar" or one.note == "identical in every dialogue"
     assert found.best("JGA") == ["a", "b"] and found.behind("JGA") == []
 
 
@@ -150,7 +150,7 @@ def test_one_dialogue_has_no_interval_and_no_test() -> None:
     for difference in found.differences:
         assert difference.difference is not None
         assert (difference.low, difference.high, difference.error, difference.p, difference.p_holm) == (None,) * 5
-        assert difference.note == "intervals and tests need 2 dialogues or more, found 1"
+        assert difference.note == "intervals and tests need at least 2 dialogues, found 1"
     assert all(score.no_interval for system in found.systems for score in system.scores)
     assert "undefined" not in str(found) and json.dumps(found.to_dict())
 
@@ -194,7 +194,7 @@ def test_a_metric_that_is_no_share_is_shown_as_it_is() -> None:
 def test_resamples_without_a_value_are_said() -> None:
     ref: States = {"x": [{"hotel-area": "north"}], **{f"e{number}": [{}] for number in range(4)}}
     found = compare({"a": ref, "b": {**ref, "x": [{}]}}, ref, metrics=["AGA"])
-    assert "resamples undefined and left out" in found.differences[0].note
+    assert "resamples are undefined and left out" in found.differences[0].note
 
 
 def test_turns_may_differ_where_each_file_has_its_reference() -> None:
@@ -202,7 +202,7 @@ def test_turns_may_differ_where_each_file_has_its_reference() -> None:
     first, *rest = held["fair"].turns_per_dialogue
     partition = replace(held["fair"].partition, turns_per_dialogue=(first + 1, *rest))
     longer = replace(held["fair"], partition=partition)
-    with pytest.raises(AlignmentError, match=r"other numbers of turns in 1 \(d00\)"):
+    with pytest.raises(AlignmentError, match=r"different numbers of turns in 1 \(d00\)"):
         compare([held["good"], longer])
 
 
@@ -221,11 +221,11 @@ def refusals() -> dict[str, tuple[list[Result], str]]:
         "settings": ([good, changed], r"found exact@2\[states.dontcare=drop\]"),
         "slots": (
             [good, sized],
-            r"expected \|S\| of the slots seen, \d+, or one \|S\| for all, found 37 beside 30",
+            r"expected \|S\| = \d+, the slots that occur, or the same \|S\| for all, found 37 beside 30",
         ),
-        "metrics": ([good, fewer], r"expected the same metrics, found AGA, .*RSA, .* in one of them only"),
-        "one": ([good], r"expected two systems or more, found 1"),
-        "none": ([], r"expected two systems or more, found 0"),
+        "metrics": ([good, fewer], r"expected the same metrics, found AGA, .*RSA, .* in only one of them"),
+        "one": ([good], r"expected at least two systems, found 1"),
+        "none": ([], r"expected at least two systems, found 0"),
         "twice": ([good, good], r"found 'good' twice"),
     }
 

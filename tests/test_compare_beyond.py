@@ -103,7 +103,7 @@ def test_two_fields_of_one_file(tmp_path: Path) -> None:
         ([FILES[0], "--ref", REF, "--ref", REF], "twice"),
         ([FILES[0], "--ref", REF, "--ref", REF, "--ref", REF], "one FILE and two references"),
         ([*FILES, "--ref", REF, "--over", "lamda"], "Did you mean 'lambda'?"),
-        ([FILES[0], "--ref", REF, "--runs"], "2 or more"),
+        ([FILES[0], "--ref", REF, "--runs"], "at least 2"),
     ],
 )
 def test_refusals(arguments: list[str | Path], said: str) -> None:

@@ -212,12 +212,15 @@ def test_common_is_said_on_both_streams(tmp_path: Path) -> None:
     lines = FILES[0].read_text().splitlines()
     short.write_text("\n".join(line for line in lines if "DEMO03" not in line))
     said = refusal(run("compare", short, FILES[1], "--ref", REF))
-    assert "1 of 12 reference dialogues without prediction (DEMO03)" in said
+    assert "1 of 12 reference dialogues have no prediction (DEMO03)" in said
     said = refusal(run("compare", short, FILES[1], "--ref", REF, "--missing", "skip"))
-    assert "short lacks 1 (DEMO03) (1 of 12 dialogues). Compare what all of them have with --common." in said
+    assert (
+        "short lacks 1 (DEMO03) (1 of 12 dialogues). "
+        "Compare only the dialogues that all systems have with --common." in said
+    )
     ran = run("compare", short, FILES[1], "--ref", REF, "--common")
-    assert "COMMON PART ONLY: 11 of 12 dialogues" in done(ran)
-    assert "COMMON PART ONLY: 11 of 12 dialogues" in ran.err
+    assert "COMMON DIALOGUES ONLY: 11 of 12 dialogues" in done(ran)
+    assert "COMMON DIALOGUES ONLY: 11 of 12 dialogues" in ran.err
     assert "|missing:skip|common:11/12|ci:" in ran.out
     assert ran.out.count("COMMON") == 1
 
@@ -276,7 +279,8 @@ def test_fail_below_without_an_interval(tmp_path: Path) -> None:
     ran = run("compare", both, "--against", saved, "--fail-below", "JGA=-100")
     assert ran.code == 1
     assert (
-        "the difference has no confidence interval (alike in every dialogue; intervals and tests need 2" in ran.err
+        "the difference has no confidence interval (identical in every dialogue; intervals and tests need at least 2"
+        in ran.err
     )
 
 
@@ -293,11 +297,14 @@ def test_fail_below_without_an_interval(tmp_path: Path) -> None:
         (["--against", "SAVED", "--fail-below", "OriginErrors=1"], "expected a metric where higher is better"),
         (["--against", str(FILES[1])], "expected a result saved by score -o PATH.json, found another file"),
         (["--against", "SAVED", "--protocol", "normalised"], "expected the same protocol, normalised@2"),
-        (["--against", "SAVED", "--slots", "31"], "or one |S| for all, found 31 beside 30"),
-        (["--against", "SAVED", "--metric", "RSA"], "expected counts that the saved result keeps"),
+        (["--against", "SAVED", "--slots", "31"], "or the same |S| for all, found 31 beside 30"),
+        (
+            ["--against", "SAVED", "--metric", "RSA"],
+            "expected one of the metrics that the saved result has counts for",
+        ),
         (["--test", "wilcoxon"], "Unknown value of --test 'wilcoxon'"),
-        (["--resamples", "99"], "--resamples: expected a whole number from 100 to 1000000, found 99"),
-        ([], "expected two systems or more, found 1"),
+        (["--resamples", "99"], "--resamples: expected an integer from 100 to 1000000, found 99"),
+        ([], "expected at least two systems, found 1"),
     ],
 )
 def test_refused(saved: Path, arguments: list[str], message: str) -> None:
@@ -318,4 +325,4 @@ def test_against_another_reference_or_another_version(saved: Path, tmp_path: Pat
 def test_against_a_result_of_the_same_name(saved: Path) -> None:
     out = done(run("compare", FILES[0], "--ref", REF, "--against", saved, "--metric", "JGA"))
     assert "pointer in saved.json" in out
-    assert "pointer, pointer in saved.json: alike in every dialogue (JGA)" in out
+    assert "pointer, pointer in saved.json: identical in every dialogue (JGA)" in out

@@ -27,8 +27,8 @@ def test_common_dialogues() -> None:
         turns = sum(map(len, kept.values()))
         assert f"|turns:{turns}/{sum(map(len, REF.values()))}|" in one.scores[0].signature
         assert one.notes[0] == found.notes[0]
-    assert found.notes[0].startswith("COMMON PART ONLY: 17 of 20 dialogues")
-    assert "3 that some have left out (d03, d07, d11)" in found.notes[0]
+    assert found.notes[0].startswith("COMMON DIALOGUES ONLY: 17 of 20 dialogues")
+    assert "3 dialogues that some systems lack are left out (d03, d07, d11)" in found.notes[0]
     assert sorted(found.systems[0].coverage.left_out) == ["d03", "d07", "d11"]
 
 
@@ -43,7 +43,7 @@ def test_nothing_in_common() -> None:
         "a": {name: REF[name] for name in names[:10]},
         "b": {name: REF[name] for name in names[10:]},
     }
-    with pytest.raises(AlignmentError, match="expected a dialogue that all systems have, found none"):
+    with pytest.raises(AlignmentError, match="expected at least one dialogue that all systems have, found none"):
         compared(halves, common=True)
 
 

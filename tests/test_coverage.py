@@ -29,13 +29,13 @@ REF, SHORT = states(a=1, b=2, c=3, d=4), states(b=2, a=1)
 def test_missing_dialogues_are_an_error(tmp_path: Path) -> None:
     said = refusal(*files(tmp_path, REF, SHORT))
     assert said == (
-        "pred.json: expected the same dialogues on both sides, found 2 of 4 reference dialogues without "
-        "prediction (c, d). Check that both are of one split, or score the missing ones as empty with --missing "
-        "empty, or leave them out with skip."
+        "pred.json: 2 of 4 reference dialogues have no "
+        "prediction (c, d). Check that both are from the same split, or score the missing ones as empty with "
+        "--missing empty, or leave them out with --missing skip."
     )
     assert refusal(*files(tmp_path, REF, SHORT), "--missing", "error") == said
     many = {**REF, **states(e=1, f=1)}
-    assert "4 of 6 reference dialogues without prediction (first: c, d, e)" in refusal(
+    assert "4 of 6 reference dialogues have no prediction (first: c, d, e)" in refusal(
         *files(tmp_path, many, SHORT)
     )
 
@@ -82,9 +82,9 @@ def test_missing_dialogues_left_out(tmp_path: Path) -> None:
 def test_extra_dialogues(tmp_path: Path) -> None:
     arguments = files(tmp_path, REF, {**REF, **states(x=1, y=2)})
     said = refusal(*arguments)
-    assert "found 2 of 6 predicted" in said
-    assert "without reference (x, y)" in said
-    assert "ignore the others with --extra ignore" in said
+    assert "2 of 6 predicted" in said
+    assert "are not in the reference (x, y)" in said
+    assert "ignore the extra ones with --extra ignore" in said
     # --missing is about one side only.
     assert refusal(*arguments, "--missing", "skip") == said
     found = system(*arguments, "--extra", "ignore")
@@ -98,10 +98,10 @@ def test_extra_dialogues(tmp_path: Path) -> None:
 def test_missing_and_extra_at_once(tmp_path: Path) -> None:
     arguments = files(tmp_path, REF, {**SHORT, **states(x=1)})
     said = refusal(*arguments)
-    assert "2 of 4 reference dialogues without prediction (c, d) and 1 of 3 predicted" in said
+    assert "2 of 4 reference dialogues have no prediction (c, d) and 1 of 3 predicted" in said
     one = refusal(*arguments, "--missing", "empty")
-    assert "found 1 of 3 predicted" in one
-    assert "without reference (x)" in one
+    assert "1 of 3 predicted" in one
+    assert "are not in the reference (x)" in one
     assert "2 of 4 reference dialogues" in refusal(*arguments, "--extra", "ignore")
     found = system(*arguments, "--extra", "ignore", "--missing", "empty")
     assert counted(found) == (3, 10)
@@ -180,7 +180,9 @@ def test_turn_keys_that_could_mean_two_things_are_not_filled(keys: list[int], tm
 def test_gaps(keys: list[int], tmp_path: Path) -> None:
     ref = states(a=len(keys), b=1)
     said = refusal(*files(tmp_path, ref, keyed({"a": keys, "b": [0]})))
-    assert "dialogue 'a': expected turns numbered 0, 1, 2, ... or, counting all utterances, 0, 2, 4, ..." in said
+    assert (
+        "dialogue 'a': expected turns numbered 0, 1, 2, ... (user turns) or 0, 2, 4, ... (all utterances)" in said
+    )
     assert f"found {', '.join(map(str, keys))} (1 of 2 dialogues, a)" in said
     said = refusal(*files(tmp_path, keyed({"a": keys, "b": [0]}), ref))
     assert f"found {', '.join(map(str, keys))} (1 of 2 dialogues, a)" in said
@@ -203,30 +205,38 @@ def test_numbers_of_utterances(pred: list[int], ref: list[int], tmp_path: Path) 
 
 
 IDS = [
-    (["a/b/MUL1", "a/b/MUL2"], ["MUL1", "MUL2"], "the ids of the reference were taken without folders before"),
+    (
+        ["a/b/MUL1", "a/b/MUL2"],
+        ["MUL1", "MUL2"],
+        "the ids of the reference were compared without their folder names",
+    ),
     (
         ["MUL1.json", "MUL2.json"],
         ["MUL1.json-0", "MUL2.json-0"],
-        "the predictions were taken without what follows",
+        "the predictions were compared without the part after",
     ),
-    (["MUL1", "MUL2"], ["MUL1_x", "MUL2_y"], "the predictions were taken without what follows the last '_'"),
+    (["MUL1", "MUL2"], ["MUL1_x", "MUL2_y"], "the predictions were compared without the part after the last '_'"),
     (
         ["MUL1", "MUL2"],
         ["test-MUL1", "test-MUL2"],
-        "the predictions were taken without what precedes the last '-'",
+        "the predictions were compared without the part before the last '-'",
     ),
-    (["MUL1", "MUL2"], ["run_MUL1", "run_MUL2"], "the predictions were taken without what precedes the last '_'"),
-    (["MUL0001", "PMUL0002"], ["1", "2"], "by their digits alone"),
-    (["1_00001", "1_00002"], ["1-00001", "1-00002"], "They would match if all ids were taken by their digits"),
-    (["WOZ_a", "WOZ_b"], ["woz a", "woz b"], "all ids were taken by their letters and digits alone"),
-    (["MUL1", "MUL2"], ["SNG7", "WOZ8"], "Check that both are of the same data set and split."),
+    (
+        ["MUL1", "MUL2"],
+        ["run_MUL1", "run_MUL2"],
+        "the predictions were compared without the part before the last '_'",
+    ),
+    (["MUL0001", "PMUL0002"], ["1", "2"], "by digits only"),
+    (["1_00001", "1_00002"], ["1-00001", "1-00002"], "They would match if all ids were compared by digits"),
+    (["WOZ_a", "WOZ_b"], ["woz a", "woz b"], "all ids were compared by letters and digits only"),
+    (["MUL1", "MUL2"], ["SNG7", "WOZ8"], "Check that both are from the same data set and split."),
 ]
 
 
 @pytest.mark.parametrize(("ref", "pred", "advice"), IDS)
 def test_ids_that_never_meet(ref: list[str], pred: list[str], advice: str, tmp_path: Path) -> None:
     said = refusal(*files(tmp_path, {name: [NORTH] for name in ref}, {name: [NORTH] for name in pred}))
-    assert "expected dialogue ids that the reference has, found none of 2" in said
+    assert "none of the 2 predicted dialogues is in the reference" in said
     assert f"(reference {', '.join(ref)}; predictions {', '.join(pred)})" in said
     assert advice in said
 
@@ -234,20 +244,23 @@ def test_ids_that_never_meet(ref: list[str], pred: list[str], advice: str, tmp_p
 def test_three_ids_of_each_side_are_shown(tmp_path: Path) -> None:
     ref, pred = ({f"{kind}{n}": [NORTH] for n in range(9)} for kind in ("ref", "pred"))
     said = refusal(*files(tmp_path, ref, pred))
-    assert "found none of 9 (reference ref0, ref1, ref2; predictions pred0, pred1, pred2)" in said
+    assert (
+        "none of the 9 predicted dialogues is in the reference "
+        "(reference ref0, ref1, ref2; predictions pred0, pred1, pred2)" in said
+    )
 
 
 @pytest.mark.parametrize("options", [["--missing", "empty"], ["--missing", "skip"], ["--extra", "ignore"]])
 def test_ids_that_never_meet_are_told_whatever_the_policy(options: list[str], tmp_path: Path) -> None:
     arguments = files(tmp_path, states(MUL1=1), {"MUL1-0": [NORTH]})
-    assert "without what follows the last '-'" in refusal(*arguments, *options)
+    assert "without the part after the last '-'" in refusal(*arguments, *options)
 
 
 @pytest.mark.parametrize("missing", ["empty", "skip"])
 def test_nothing_in_common_is_never_a_zero(missing: str, tmp_path: Path) -> None:
     arguments = files(tmp_path, states(MUL1=1), {"MUL1-0": [NORTH]})
     said = refusal(*arguments, "--extra", "ignore", "--missing", missing)
-    assert "without what follows the last '-'" in said
+    assert "without the part after the last '-'" in said
 
 
 def test_ids_in_any_case_with_or_without_json(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_the_reference_given_wins_and_what_differs_is_counted(tmp_path: Path) ->
     found = system(*files(tmp_path, ref, both))
     assert counted(found) == (2, 4)
     # Turn 0 differs in case only, and that is no difference under this protocol.
-    told = "2 of 4 turns have another reference inside the predictions' file; --ref was used"
+    told = "2 of 4 turns have a different reference in the predictions' file; --ref was used"
     assert told in found["notes"]
     assert told in done(*files(tmp_path, ref, both)).out
 
@@ -169,8 +169,11 @@ def test_two_formats_that_fit_are_asked_about(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(readers.READERS, "bundled", {**readers.READERS.bundled, "twin": _Twin()})
     path = str(FORMATS / "fga-json/result.json")
     said = refusal("score", path)
-    assert "result.json: expected one format that fits, found fga-json (turns with 'gt' and 'pr') and twin" in said
-    assert "twin (a look-alike). Say which with --format" in said
+    assert (
+        "result.json: expected exactly one matching format, found fga-json (turns with 'gt' and 'pr') and twin"
+        in said
+    )
+    assert "twin (a look-alike). Choose one with --format" in said
     done("score", path, "--format", "fga-json")
 
 

@@ -205,6 +205,6 @@ class TestForms:
     def test_nothing_is_written_where_one_file_is_refused(self, file: str, tmp_path: Path) -> None:
         done = run("data", "describe", file, "none.json", "-o", "sizes.md")
         assert done.exit_code == 1
-        assert done.stderr.startswith("dsteval: none.json: expected a file or a folder that can be read")
+        assert done.stderr.startswith("dsteval: none.json: no such file or folder")
         assert not (tmp_path / "sizes.md").exists()
         assert done.stdout == ""

@@ -73,9 +73,9 @@ def test_truncated_is_kept_said_and_gone_on_from(served: Site, tmp_path: Path) -
         fetch("tiny")
     message = str(told.value)
     assert message.startswith(
-        f"tiny: the download of {served.url}{ZIP} broke off ({half} of {len(TINY)} bytes came)."
+        f"tiny: the download of {served.url}{ZIP} was interrupted ({half} of {len(TINY)} bytes received)."
     )
-    assert f"What came is kept ({half} bytes): run this again" in message
+    assert f"{half} bytes are kept: run the command again" in message
     assert str(place(tmp_path)) in message
     assert partial_of(place(tmp_path)).read_bytes() == TINY[:half]
     assert not place(tmp_path).exists()
@@ -240,7 +240,7 @@ def test_cache_that_cannot_be_written(served: Site, monkeypatch: pytest.MonkeyPa
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("DSTEVAL_CACHE", str(tmp_path / "file"))
     with pytest.raises(
-        FetchError, match=r"expected a place to write to, found .*Name another folder with DSTEVAL_CACHE"
+        FetchError, match=r"expected a writable place, found .*Set DSTEVAL_CACHE to another folder"
     ):
         fetch("tiny")
     assert served.requests == []
@@ -255,7 +255,7 @@ def test_full_disk_is_no_broken_connection(served: Site, monkeypatch: pytest.Mon
         return opened(Path("/dev/full") if path.suffix == ".partial" else path, *arguments, **options)
 
     monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(FetchError, match="expected a place to write to, found No space left on device"):
+    with pytest.raises(FetchError, match="expected a writable place, found No space left on device"):
         fetch("tiny")
     assert len(served.requests) == 1
 
@@ -289,7 +289,7 @@ def test_a_server_that_sends_hardly_anything(
     monkeypatch.setattr("dsteval.data.limits.SLOWEST", 10**12)
     monkeypatch.setattr("dsteval.data.limits.beyond", partial(_at_once, limits.beyond))
     begun(tmp_path, TINY[:-5])  # what came before does not count
-    with pytest.raises(FetchError, match="bytes a second or more, found 5 bytes in 61 seconds"):
+    with pytest.raises(FetchError, match="bytes per second or more, found 5 bytes in 61 seconds"):
         fetch("tiny")
     assert not [path for path in place(tmp_path).parent.iterdir() if path.name != ".lock"]
 
@@ -307,7 +307,7 @@ def test_a_server_that_never_answers_whole(served: Site, monkeypatch: pytest.Mon
 
 def test_folder_in_the_way(served: Site, tmp_path: Path) -> None:
     place(tmp_path).mkdir(parents=True)
-    with pytest.raises(FetchError, match="expected a place to write to, found Is a directory"):
+    with pytest.raises(FetchError, match="expected a writable place, found Is a directory"):
         fetch("tiny")
 
 
@@ -329,7 +329,7 @@ class TestWithoutChecksum:
 
     def test_json_has_to_be_whole(self, served: Site, tmp_path: Path) -> None:
         served.files[f"{PREFIX}test/dialogues_001.json"] = b"<html>log in first</html>"
-        with pytest.raises(FetchError, match=r"expected JSON, found something else \(.*\), which was deleted"):
+        with pytest.raises(FetchError, match=r"expected JSON, found invalid JSON \(.*\), which was deleted"):
             fetch("parts", "test")
         assert not any(place(tmp_path, "parts", "test").iterdir())
 
@@ -360,7 +360,7 @@ class TestWithoutChecksum:
         ]
 
     def test_the_name_alone_is_not_enough_to_open(self, served: Site) -> None:
-        with pytest.raises(OptionError, match="expected one split of it: parts/dev or parts/test, found the name"):
+        with pytest.raises(OptionError, match=r"needs a split\. Write parts/dev or parts/test"):
             resolve("parts")
         assert served.requests == []
 

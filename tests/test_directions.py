@@ -64,10 +64,10 @@ def test_turns_are_not_shown_times_100() -> None:
 
 
 def test_a_difference_that_no_share_can_have_is_refused() -> None:
-    with pytest.raises(OptionError, match="at most 100 points for JGA, found 500 points"):
+    with pytest.raises(OptionError, match="at most 100 percentage points for JGA, found 500"):
         plan(results(("JGA",)), difference=5)
     assert plan(results(("ErrorLifetime",)), difference=5).pairs[0].needed == 2
-    with pytest.raises(OptionError, match="one that dialogues can tell, found 1e-300"):
+    with pytest.raises(OptionError, match="a difference that is large enough to detect, found 1e-300"):
         plan(results(("JGA",)), difference=1e-300)
 
 

@@ -113,7 +113,7 @@ def test_unknown_dialogues(tmp_path: Path) -> None:
     assert "Did you mean 'c'" not in said
     assert "pred.json" in said
     said = refusal(run("explain", pred, "b", "--ref", ref))
-    assert "without reference (b)" in said
+    assert "are not in the reference (b)" in said
     assert said.startswith("pred.json: ")
     said = refusal(run("explain", pred, "zz", "--ref", ref))
     assert "has 2, first: a, b." in said
@@ -145,7 +145,7 @@ def test_variants_and_protocols(tmp_path: Path) -> None:
     assert [turn["weight"] for turn in found["turns"]] == [1, 0]
     for metric, part in (
         ("JGA", "FGA with a lambda"),
-        ("FGA", "Write FGA@0.5"),
+        ("FGA", "For example FGA@0.5"),
         ("FGAA@1", "Did you mean 'FGA'?"),
     ):
         assert part in refusal(run("explain", pred, "d", "--metric", metric))
@@ -304,7 +304,7 @@ def test_the_worst_dialogues_come_first() -> None:
     ("more", "said"),
     [
         (["DEMO07", "--worst", "3"], "--worst 3: does not go with DIALOGUE. Drop one of them."),
-        (["--worst", "0"], "--worst: expected 1 or more, found 0"),
+        (["--worst", "0"], "--worst: expected at least 1, found 0"),
         (["DEMO07", "--only", "typ1"], "Did you mean 'type1'?"),
         (["DEMO07", "--protocol", "sgd", "--set", "scope.frames=domains"], "whole turns"),
     ],

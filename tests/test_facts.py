@@ -54,7 +54,7 @@ def test_none_where_other_slots_are_left_out() -> None:
     fact = found["none-in-ref ref"]
     assert figures(fact) == (3, 3, {"hotel-stars": 2, "hotel-area": 1})
     assert fact.about == (
-        "reference, written as not set where others are left out: 3 of 5 slots at 3 of 3 turns "
+        "reference, slots written as not set instead of left out: 3 of 5 slots at 3 of 3 turns "
         "('none' 1, '' 1, 'not mentioned' 1); by slot: hotel-stars 2, hotel-area 1"
     )
     assert fact.examples == (
@@ -72,7 +72,7 @@ def test_a_file_that_lists_every_slot() -> None:
     fact = told(None, whole)["lists-every-slot pred"]
     assert figures(fact) == (2, 3, {})
     assert fact.examples == ()
-    assert fact.about == ("states, lists every slot: not set 3 of 6 slots at 2 of 3 turns ('none' 2, '' 1)")
+    assert fact.about == ("states, lists every slot: 3 of 6 slots at 2 of 3 turns not set ('none' 2, '' 1)")
     # The domains that a state does not name are no concern of it.
     assert list(told(None, [*whole, "taxi-leaveat=none; taxi-departure=x"])) == ["lists-every-slot pred"]
     assert list(told(None, [*whole, "taxi-leaveat=none", "taxi-departure=x"])) == ["none-in-pred pred"]
@@ -88,7 +88,8 @@ def test_values_outside_the_ontology() -> None:
     assert found["outside-ontology ref"].examples == (ValueExample("d", 0, "hotel-stars", ("5",), 1),)
     assert figures(found["not-in-ontology pred"]) == (1, 1, {"taxi-leaveat": 1})
     assert (
-        "slots that the ontology lacks (1): 1 of 4 values at 1 of 2 turns" in found["not-in-ontology pred"].about
+        "slots that are not in the ontology (1): 1 of 4 values at 1 of 2 turns"
+        in found["not-in-ontology pred"].about
     )
     assert "not-in-ontology ref" not in found
     for without in (told(ref, pred), told(CLEAN, CLEAN, ontology={"hotel-area": ["north"], "hotel-stars": ["4"]})):

@@ -131,7 +131,7 @@ def test_import_takes_no_sheet_for_its_own_file(name: str, text: str, tmp_path: 
     (tmp_path / "r.csv").write_text("item,rating\na,1\n", encoding="utf-8")
     (tmp_path / name).write_text(text, encoding="utf-8")
     told = refusal(run("rate", "import", f"anna={tmp_path / 'r.csv'}", "--into", tmp_path / name))
-    assert "Name another file" in told
+    assert "Choose another file" in told
     assert (tmp_path / name).read_text(encoding="utf-8") == text
 
 

@@ -73,10 +73,10 @@ def test_one_dialogue_has_no_interval() -> None:
     ref = {"d": [{"hotel-area": "north"}]}
     score = dsteval.evaluate(ref, ref, metrics=["JGA"])["JGA"]
     assert score.low is None
-    assert score.no_interval == "an interval needs 2 dialogues or more, found 1"
+    assert score.no_interval == "an interval needs at least 2 dialogues, found 1"
     assert score.to_dict()["no_interval"] == score.no_interval
     text = run("score", "-", "--metric", "JGA", stdin=b'{"d": {"0": {"gt": {}, "pr": {}}}}').out
-    assert "an interval needs 2 dialogues or more, found 1" in text
+    assert "an interval needs at least 2 dialogues, found 1" in text
 
 
 def test_draws_in_which_a_metric_is_undefined_are_counted() -> None:
@@ -99,10 +99,10 @@ def test_draws_in_which_a_metric_is_undefined_are_counted() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--resamples", "99"], "--resamples: expected a whole number from 100 to 1000000, found 99"),
+        (["--resamples", "99"], "--resamples: expected an integer from 100 to 1000000, found 99"),
         (["--ci", "95"], "--ci: expected a level between 0 and 1, such as 0.95, found 95"),
         (["--interval", "bcaa"], "Did you mean 'bca'?"),
-        (["--seed", "-1"], "--seed: expected a whole number from 0 to 2^64 - 1, found -1"),
+        (["--seed", "-1"], "--seed: expected an integer from 0 to 2^64 - 1, found -1"),
     ],
 )
 def test_refusals(more: list[str], said: str) -> None:

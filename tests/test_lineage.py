@@ -196,7 +196,7 @@ def test_what_has_no_lineage() -> None:
     for changed, reason in (
         (replace(outcomes, unit="frame"), "service frame"),
         (replace(outcomes, has_dialogues=False), "single instances"),
-        (replace(outcomes, graded=True), "between right and wrong"),
+        (replace(outcomes, graded=True), "partial scores"),
     ):
         assert reason in (unavailable_reason(changed) or "")
         with pytest.raises(ValueError, match=reason):
@@ -226,7 +226,7 @@ def test_metrics_say_why_they_are_undefined(name: str) -> None:
     for changed, reason in (
         (replace(outcomes, unit="frame"), "service frame"),
         (replace(outcomes, has_dialogues=False), "single instances"),
-        (replace(outcomes, graded=True), "between right and wrong"),
+        (replace(outcomes, graded=True), "partial scores"),
         (replace(outcomes, has_values=False), "marks"),
     ):
         assert reason in (metric.unavailable_reason(changed) or "")

@@ -29,7 +29,7 @@ def test_twelve_systems_can_be_told_apart() -> None:
     assert found.best("JGA") == ["s0"]
     assert {"s11", "s10", "s9", "s8"} <= set(found.behind("JGA"))
     assert "s1" not in found.behind("JGA")
-    assert "tests from 26400 resamples, as 66 pairs need" in found.notes[0]
+    assert "tests use 26400 resamples, as needed for 66 pairs" in found.notes[0]
     few = compare({name: MANY[name] for name in ("s0", "s5", "s11")}, REF, metrics=["JGA"])
     assert few.notes == ()
     assert few["JGA", "s0", "s11"].p == 2 / 1001

@@ -75,7 +75,7 @@ def test_a_slot_twice_in_one_state_is_told_as_score_tells_it(tmp_path: Path) -> 
     friday = '"train-day": "dontcare"'
     place = broken("dsteval-json/by_turn.json", friday, f'{friday}, "train-day": "friday"', tmp_path)
     written(place, place.read_text().replace('"2": {"train', '"1": {"train'))
-    told = "by_turn.json, dialogue 'PMUL9002.json', turn 0, slot 'train-day': expected one value a slot (pred), "
+    told = "by_turn.json, dialogue 'PMUL9002.json', turn 0, slot 'train-day': expected one value per slot (pred), "
     told += "found 'dontcare' and 'friday' (1 of 5 turns). Keep the right one."
     assert refusal("score", place, "--ref", FORMATS / "dsteval-json/states.json") == told
     assert refusal("validate", place) == told.replace("(pred)", "(ref)")  # it is both sides there
@@ -84,7 +84,7 @@ def test_a_slot_twice_in_one_state_is_told_as_score_tells_it(tmp_path: Path) -> 
 def test_a_slot_twice_in_a_literal(tmp_path: Path) -> None:
     old = "{'hotel': {'area': 'north'}}"
     place = broken("fga-text", old, "{'hotel': {'area': 'north', 'area': 'south'}}", tmp_path)
-    assert "turn 0, slot 'hotel-area': expected one value a slot (ref)" in refusal("score", place)
+    assert "turn 0, slot 'hotel-area': expected one value per slot (ref)" in refusal("score", place)
 
 
 def test_how_many_of_how_many_counts_the_broken_ones(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_truncated_json_is_told_as_broken_json(ending: str, tmp_path: Path) -> N
     for path in ("llm_dst_eval/original.json", "fga-json/result.json", "sgd/dev"):
         name, data = named(SAMPLES, path).data
         said = refused(written(tmp_path / name, data[: len(data) // 2] + ending.encode()))
-        assert f"{name}: expected JSON, found " in said
+        assert f"{name}: invalid JSON: " in said
         assert "at line " in said
 
 
@@ -177,7 +177,7 @@ def test_states_and_frames_in_one_dialogue(tmp_path: Path) -> None:
 def test_an_empty_object_is_no_value_even_beside_a_slot_that_stands_twice(tmp_path: Path) -> None:
     for more in ("", ', "stars": "3", "stars": "3"'):
         place = written(tmp_path / "p.json", f'{{"d": [{{"hotel": {{"area": {{}}{more}}}}}]}}')
-        assert "slot 'hotel-area': expected text or a list of texts, found {}" in refused(place)
+        assert "slot 'hotel-area': expected a string or a list of strings, found {}" in refused(place)
 
 
 @pytest.mark.parametrize(
@@ -211,5 +211,5 @@ def test_utterances_are_texts(path: str, old: str, tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_no_path(tmp_path: Path) -> None:
-    assert "can be read" in refusal("score", "a" * 5000)
+    assert "expected a readable file or folder" in refusal("score", "a" * 5000)
     assert run("score", "a" * 5000 + "=b").code == 1

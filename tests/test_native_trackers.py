@@ -81,7 +81,9 @@ def test_an_empty_turn_is_a_turn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", ["a,3,,,\n" + TURNS, "a,2,,,\na,1,3,,\n", TURNS + "b,1,,,\n"])
 def test_fewer_turns_than_the_row_before_them_says(rows: str, tmp_path: Path) -> None:
-    assert "turns, as the row before them says, found" in refused(written(tmp_path / "r.csv", HEADER + rows))
+    assert "turns, as announced by the row before them, found" in refused(
+        written(tmp_path / "r.csv", HEADER + rows)
+    )
 
 
 def test_words_before_the_first_slot_of_a_domain_belong_to_nothing(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_metadata_of_another_shape(metadata: dict[str, Any], tmp_path: Path) -> 
 def test_a_table_with_a_row_for_each_slot(tmp_path: Path) -> None:
     path = written(tmp_path / "p.csv", "dialogue_id,turn_id,slot,value\nd,0,hotel-area,north\nd,0,hotel-stars,4\n")
     said = refusal(run("validate", path))
-    assert "expected one row a turn: a column state" in said
+    assert "expected one row per turn with a column state" in said
 
 
 def test_slots_of_a_table_without_hyphens(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_value_with_its_confidence(tmp_path: Path) -> None:
     state = {"hotel-area": {"value": "north", "confidence": 0.9}}
     path = written(tmp_path / "p.json", json.dumps({"d": [state]}))
     said = refusal(run("validate", path))
-    assert "expected a value that is text" in said
+    assert "expected a value that is a string" in said
     assert "{'value': 'north', 'confidence': 0.9}" in said
 
 
@@ -157,7 +157,7 @@ def test_a_value_with_its_confidence(tmp_path: Path) -> None:
 def test_updates_that_set_and_delete_one_slot(update: dict[str, Any]) -> None:
     for changes in (update, dict(reversed(update.items()))):
         lines = [{"dialogue_id": "d", "turn_id": 0, "update": changes}]
-        with pytest.raises(dsteval.DstevalError, match=r"expected one (change|value) a slot"):
+        with pytest.raises(dsteval.DstevalError, match=r"expected one (change|value) per slot"):
             dsteval.evaluate({"d": [{"hotel-book day": "monday"}]}, lines, metrics=["JGA"], updates=True)
 
 

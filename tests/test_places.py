@@ -153,8 +153,7 @@ def test_a_sheet_shows_both_states(here: Path) -> None:
     for name in ("one.json", "bits.json"):
         said = {refusal(run("rate", "export", name, target)) for target in ("sheet.csv", "texts")}
         assert said == {
-            "dialogue 'a', turn 0: expected a reference and a predicted state, which the text shows, "
-            "found one side or none."
+            "dialogue 'a', turn 0: expected a reference and a predicted state, found at most one of them."
         }
     assert not (here / "sheet.csv").exists()
 
@@ -207,11 +206,11 @@ def test_runs_and_two_references_exclude_each_other() -> None:
         ("import anna=a.csv --into q", "--into q: expected a name that ends in .jsonl or .csv"),
         (
             "plan r.json --ref r.json --true-lambda .5",
-            "--true-lambda: expected conversations between which FGA varies",
+            "--true-lambda: expected conversations with different FGA",
         ),
         (
             "plan one.json --ref one.json --true-lambda .5",
-            "--true-lambda: expected conversations between which FGA",
+            "--true-lambda: expected conversations with different FGA",
         ),
     ],
 )

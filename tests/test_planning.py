@@ -68,15 +68,15 @@ def test_errors_are_those_of_the_intervals() -> None:
 def test_what_cannot_be_planned_is_told() -> None:
     same = plan(scored({"a": FIRST, "b": FIRST})).pairs[0]
     assert (same.difference, same.needed, same.detectable) == (0, None, None)
-    assert same.note == "the systems differ by the same in every dialogue: nothing to plan by"
+    assert same.note == "the difference is the same in every dialogue, so no sample size can be estimated"
     even = {"p": [A, B], "q": [A, A], "r": [A, A], "s": [B, B]}
     other = {"p": [A, A], "q": [A, B], "r": [A, A], "s": [B, B]}
     tied = plan(scored({"a": even, "b": other})).pairs[0]
     assert (tied.target, tied.needed) == (None, None) and tied.detectable is not None
-    assert tied.note == "the systems do not differ; say which difference is to be told"
+    assert tied.note == "the systems do not differ; give the difference to detect"
     assert plan(scored({"a": even, "b": other}), difference=0.01).pairs[0].needed is not None
     single = plan(scored({"a": {"p": [A, A]}, "b": {"p": [A, B]}}, {"p": [A, A]}), difference=0.01)
-    assert single.systems[0].note == single.pairs[0].note == "an interval needs 2 dialogues or more, found 1"
+    assert single.systems[0].note == single.pairs[0].note == "an interval needs at least 2 dialogues, found 1"
     assert single.systems[0].error is None and single.pairs[0].needed is None
     empty: Any = {"p": [{}], "q": [{}]}
     undefined = plan(scored({"a": empty, "b": empty}, empty, ["AGA"]))
@@ -87,7 +87,7 @@ def test_what_cannot_be_planned_is_told() -> None:
 def test_refused(difference: float) -> None:
     with pytest.raises(OptionError, match="difference: expected a number above 0"):
         plan(scored({"a": FIRST, "b": SECOND}), difference=difference)
-    with pytest.raises(OptionError, match="expected 1 or more, found 0"):
+    with pytest.raises(OptionError, match="expected at least 1, found 0"):
         plan([])
     with pytest.raises(OptionError, match="power"):
         plan(scored({"a": FIRST, "b": SECOND}), power=1.5)

@@ -332,12 +332,12 @@ def test_dialogues_left_out_are_named() -> None:
 
 @pytest.mark.parametrize("name", [name for name in protocol.names() if name != "fga-trippy"])
 def test_marks_without_values_are_refused_by_all_but_one(name: str) -> None:
-    with pytest.raises(ProtocolError, match=r"values, which protocol .* found right/wrong marks .*fga-trippy"):
+    with pytest.raises(ProtocolError, match=r"values, as protocol .* found right/wrong marks .*fga-trippy"):
         dsteval.evaluate(None, {"d": {"0": [1] * 30}}, metrics=["JGA"], protocol=name, **options(name))
 
 
 def test_marks_must_be_as_many_as_the_protocol_has_slots() -> None:
-    with pytest.raises(ProtocolError, match=r"dialogue 'd', turn 0: expected 30 marks a turn.* found 29"):
+    with pytest.raises(ProtocolError, match=r"dialogue 'd', turn 0: expected 30 marks per turn.* found 29"):
         dsteval.evaluate(None, {"d": {"0": [1] * 29}}, metrics=["JGA"], protocol="fga-trippy")
 
 

@@ -190,7 +190,7 @@ def test_identical_systems() -> None:
 def test_one_dialogue_is_too_few() -> None:
     results = scored({"d": REF["d"]}, {"a": {"d": STEADY["d"]}, "b": {"d": LATE["d"]}})
     standing = over_resamples(results).metrics[0]
-    assert standing.best is None and standing.note == "an interval needs 2 dialogues or more, found 1"
+    assert standing.best is None and standing.note == "an interval needs at least 2 dialogues, found 1"
     told = discriminative_power(results)
     assert told.note == standing.note
     assert (told.metrics[0].compared, told.metrics[0].share, told.metrics[0].pairs[0].p) == (0, None, None)
@@ -289,13 +289,13 @@ def test_protocols_that_do_not_apply() -> None:
     one = over_protocols(ref, {"a": ref, "b": {"d": [{}]}}, protocols=["trade"])
     assert [entry.protocol for entry in one.protocols] == ["exact"]
     assert "found a list of 2 values" in one.not_applicable["trade"]
-    with pytest.raises(AlignmentError, match="without prediction"):
+    with pytest.raises(AlignmentError, match="have no prediction"):
         over_protocols({**ref, "e": [{}]}, {"a": ref, "b": ref})
     with pytest.raises(AlignmentError, match="the same dialogues"):
         over_protocols({**ref, "e": [{}]}, {"a": {**ref, "e": [{}]}, "b": ref}, missing="skip")
     train = {"d": [{"train-day": "monday", "hotel-area": "north"}]}
     gone = over_protocols(train, {"a": train, "b": train}, protocols=["dstc10"])
-    assert "1 others of 2 (train-day)" in gone.not_applicable["dstc10"]
+    assert "1 others among 2 (train-day)" in gone.not_applicable["dstc10"]
     frames = ["scope.schema=none", "scope.frames=domains"]
     gone = over_protocols(train, {"a": train, "b": train}, "FrameJGA", ["sgd"], settings=frames)
     assert "service frames" in gone.not_applicable["exact"]
@@ -305,7 +305,7 @@ def test_protocols_that_do_not_apply() -> None:
 @pytest.mark.parametrize(
     ("systems", "options", "told"),
     [
-        ({"a": REF}, {}, "systems: expected 2 or more, found 1"),
+        ({"a": REF}, {}, "systems: expected at least 2, found 1"),
         ({"a": REF, "b": REF}, {"protocols": ["exat"]}, "Did you mean 'exact'"),
         ({"a": REF, "b": iter([dsteval.Dialogue("d", [])])}, {}, "b: expected a file or a dictionary"),
     ],
@@ -317,7 +317,7 @@ def test_refused_rankings_over_protocols(systems: Any, options: Any, told: str) 
 
 def test_what_cannot_stand_side_by_side() -> None:
     one, other = scored(REF, {"a": STEADY, "b": LATE})
-    with pytest.raises(OptionError, match="expected 2 or more, found 1"):
+    with pytest.raises(OptionError, match="expected at least 2, found 1"):
         over_lambda([one])
     with pytest.raises(OptionError, match="found 'a' twice"):
         over_resamples([one, one])

@@ -202,9 +202,9 @@ def test_files_of_ratings(tmp_path: Path) -> None:
         ("item,rating\na,good\n", "expected a number"),
         ("item,rating\na,nan\n", "expected a number"),
         ("item,rating\n,1\n", "found no item"),
-        ("item,score\na,1\n", "expected a heading with item and rating, each column once, found item, score"),
+        ("item,score\na,1\n", "expected a header with item and rating, each column once, found item, score"),
         ("item,rating\n", "expected rows with a rating, found none"),
-        ('{"item": "a"', "expected JSON, found Expecting"),
+        ('{"item": "a"', "invalid JSON: Expecting"),
     ],
 )
 def test_files_that_are_no_ratings(text: str, message: str, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_rater_must_be_known(tmp_path: Path) -> None:
 def test_one_rating_each() -> None:
     once = [Rating("a", "x", 1), Rating("A.json", "x", 1)]
     assert combined(once) == ([once[0]], 1)
-    with pytest.raises(ReadError, match="rater 'x': expected one rating, found 1 and 0"):
+    with pytest.raises(ReadError, match="rater 'x': expected one rating per item and rater, found 1 and 0"):
         combined([*once, Rating("a", "x", 0)])
     with pytest.raises(ReadError, match=r"expected one scale, found 0\.\.1, 1\.\.5"):
         combined([Rating("a", "x", 1, "0..1"), Rating("a", "y", 1, "1..5")])

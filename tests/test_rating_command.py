@@ -94,7 +94,7 @@ def test_strata_give_their_share(tmp_path: Path) -> None:
         (["--size", "5", "--blind"], "--blind: needs --key PATH"),
         (["--size", "5", "--by", "slot"], "Unknown value of --by"),
         (["--size", "5", "--seed", "-1"], "--seed"),
-        ([str(PROMPTED), "--size", "5"], "systems of different names"),
+        ([str(PROMPTED), "--size", "5"], "systems with different names"),
     ],
 )
 def test_samples_that_cannot_be(more: list[str], message: str, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_systems_must_cover_the_same(tmp_path: Path) -> None:
         *("rate", "sample", POINTER, part, "--ref", REF, "--missing", "skip", "--size", "1"),
         *("-o", tmp_path / "s.jsonl"),
     )
-    assert "expected the same dialogues, found 11 that one lacks" in ran.err
+    assert "expected the same dialogues, found 11 that only one has" in ran.err
 
 
 def test_export_and_back(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_texts_are_read_as_they_were(
     [
         (Turn(0, []), "a reference and a predicted state"),
         (Turn(0, [("a-b", "x"), ("a-b", "y")], []), "found a slot twice"),
-        (Turn(0, [], [], "", "well\nGT  : {}"), "takes for its own"),
+        (Turn(0, [], [], "", "well\nGT  : {}"), "look like the format's own"),
         (Turn(0, [("hotel", "x"), ("hotel-area", "y")], []), "not also a domain"),
         (Turn(0, [("hotel-area", "x"), ("hotel", "y")], []), "not also a domain"),
     ],
@@ -195,7 +195,7 @@ def test_ids_that_are_no_files(name: str, tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(msgspec.json.encode(line))
     ran = run("rate", "export", tmp_path / "d.jsonl", tmp_path / "out")
     assert ran.code == 1
-    assert "names of files" in ran.err
+    assert "valid file names" in ran.err
     assert not (tmp_path / "out").exists()
 
 
@@ -220,7 +220,7 @@ def test_import_twice_changes_nothing(kept: str, tmp_path: Path) -> None:
     assert into.read_bytes() == first
     ran = run("rate", "import", f"anna={filled(tmp_path, 'other.csv', '0')}", "--into", into, "--scale", "0..1")
     assert (ran.code, into.read_bytes()) == (1, first)
-    assert "expected one rating, found 1 and 0" in ran.err
+    assert "expected one rating per item and rater, found 1 and 0" in ran.err
 
 
 def test_half_filled_files(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_a_blind_sample_is_correlated_by_its_items(tmp_path: Path) -> None:
     found = json.loads(ran.out)["correlations"]
     assert found["conversations"] == 16
     assert found["pairs"][0]["p"] is None
-    assert "one item a dialogue" in found["pairs"][0]["why"]
+    assert "one item per dialogue" in found["pairs"][0]["why"]
     assert "one rater" in found["notes"][0]
 
 
@@ -306,7 +306,7 @@ def test_a_blind_sample_is_correlated_by_its_items(tmp_path: Path) -> None:
         (["plan", "--r1", "0.3", "--r2", "0.4", "--r12", "0.5", "--repetitions", "9"], "--repetitions"),
         (["plan", str(POINTER), "--ref", str(REF), "--true-lambda", "1", "--noise", "-1"], "--noise"),
         (["plan", str(POINTER), "--ref", str(REF), "--true-lambda", "1", "--share", "2"], "--share"),
-        (["plan", "--r1", "nan", "--r2", "0.4", "--r12", "0.5"], "that can be together"),
+        (["plan", "--r1", "nan", "--r2", "0.4", "--r12", "0.5"], "that can occur together"),
         (["agree", "nowhere.csv"], "no such file"),
         (["correlate", str(PROMPTED), "--ref", str(REF), "--ratings", str(REF), "--chart", "c.svg"], "--fit"),
         (["correlate", str(PROMPTED), "--ref", str(REF), "--ratings", str(REF)], "no item"),
@@ -320,4 +320,4 @@ def test_refused(words: list[str], message: str) -> None:
 
 def test_a_key_that_is_none(rated: list[str], tmp_path: Path) -> None:
     ran = run("rate", "correlate", PROMPTED, "--ref", REF, "--ratings", rated[0], "--key", PROMPTED)
-    assert "expected a heading with item and dialogue, each column once" in ran.err
+    assert "expected a header with item and dialogue, each column once" in ran.err

@@ -133,7 +133,7 @@ def test_what_is_undefined_is_said() -> None:
     found = correlate(scored, constant, intervals=Intervals(resamples=100))
     assert [one.value for one in found.metrics] == [None, None, None]
     assert "all ratings are equal" in found.notes[0]
-    with pytest.raises(MetricError, match="undefined at every lambda"):
+    with pytest.raises(MetricError, match="undefined for every lambda"):
         correlate(scored, constant, fit=True)
     single = correlate(scored, raters_of(scored, raters=1), coefficient="pointbiserial", against="each")
     assert "one rater" in single.notes[0]
@@ -164,7 +164,7 @@ def test_one_curve_has_no_best_lambda() -> None:
     pred = {name: [*own[1:], wrong if int(name[1:]) % 2 else right] for name, own in ref.items()}
     scored = dsteval.evaluate(ref, pred, metrics=["FGA@0.5"], ci=None)
     ratings = Ratings(scored.dialogues, ("a", "b"), np.arange(18.0).reshape(9, 2) % 5)
-    with pytest.raises(MetricError, match="the same at every lambda"):
+    with pytest.raises(MetricError, match="the same for every lambda"):
         correlate(scored, ratings, fit=True)
 
 
@@ -188,7 +188,7 @@ def test_metrics_defined_in_other_conversations() -> None:
     assert [one.conversations for one in found.metrics] == [8, 7]
     assert found.pairs[0].low is None
     assert found.pairs[0].between == pytest.approx(1)
-    assert "alike in every conversation" in found.pairs[0].why
+    assert "identical in every conversation" in found.pairs[0].why
 
 
 def test_unrated_dialogues_and_metrics_without_values() -> None:
@@ -197,7 +197,7 @@ def test_unrated_dialogues_and_metrics_without_values() -> None:
     part = Ratings(ratings.items[3:], ratings.raters, ratings.values[3:])
     found = correlate(scored, part, intervals=Intervals(level=None))
     assert found.conversations == 7
-    assert found.notes[0].startswith("3 dialogues that nobody rated")
+    assert found.notes[0].startswith("3 dialogues without ratings")
     assert found.metrics[0].low is None
     with pytest.raises(ReadError, match="unknown ones"):
         correlate(scored, Ratings(("other",), ("a",), np.ones((1, 1))))
@@ -225,7 +225,7 @@ def test_a_plan_finds_the_power_that_simulation_gives() -> None:
     ("numbers", "options", "message"),
     [
         ((0.3, 0.3, 0.5), {}, "two different"),
-        ((0.9, -0.9, 0.9), {}, "that can be together"),
+        ((0.9, -0.9, 0.9), {}, "that can occur together"),
         ((0.3, 0.4, 0.5), {"others": [3]}, "^agreement"),
         ((0.3, 0.4, 0.5), {"raters": 0}, "^raters"),
         ((0.3, 0.4, 0.5), {"power": 1}, "^power"),

@@ -175,16 +175,19 @@ START = turn(0, "a", state={})
     ("record", "parts"),
     [
         ({"turn_id": 0, "state": {}}, ["line 2", "dialogue_id"]),
-        (turn(1.0, state={}), ["line 2", "turn_id, a number", "1.0"]),  # type: ignore[arg-type]
-        (turn(-1, state={}), ["line 2", "turn_id, a number", "-1"]),
-        (turn(0, True, state={}), ["line 2", "dialogue_id, a text"]),  # type: ignore[arg-type]
+        (turn(1.0, state={}), ["line 2", "turn_id (a number)", "1.0"]),  # type: ignore[arg-type]
+        (turn(-1, state={}), ["line 2", "turn_id (a number)", "-1"]),
+        (turn(0, True, state={}), ["line 2", "dialogue_id (a string)"]),  # type: ignore[arg-type]
         (turn(0, state=["north"]), ["'MUL9001.json', turn 0", "an object of slots", "['north']"]),
         (turn(0, state=None), ["'MUL9001.json', turn 0", "an object of slots", "null"]),
-        (turn(0, state={"x": 0.5}), ["turn 0, slot 'x'", "text or a list", "0.5", "1 of 2 turns", "as text"]),
-        (turn(0, state={"x": True}), ["turn 0, slot 'x'", "text or a list", "true"]),
-        (turn(0, state={"x": [["a"]]}), ["turn 0, slot 'x'", "text or a list", "[['a']]"]),
-        (turn(0, state={"x": ["a", None]}), ["turn 0, slot 'x'", "text or a list", "['a', None]"]),
-        (turn(0, state={"x": {"y": {"z": "a"}}}), ["turn 0, slot 'x-y'", "text or a list"]),
+        (
+            turn(0, state={"x": 0.5}),
+            ["turn 0, slot 'x'", "a string or a list", "0.5", "1 of 2 turns", "as a string"],
+        ),
+        (turn(0, state={"x": True}), ["turn 0, slot 'x'", "a string or a list", "true"]),
+        (turn(0, state={"x": [["a"]]}), ["turn 0, slot 'x'", "a string or a list", "[['a']]"]),
+        (turn(0, state={"x": ["a", None]}), ["turn 0, slot 'x'", "a string or a list", "['a', None]"]),
+        (turn(0, state={"x": {"y": {"z": "a"}}}), ["turn 0, slot 'x-y'", "a string or a list"]),
         (turn(0, items=[["x"]]), ["turn 0", "[slot, value]", "['x']"]),
         (turn(0, items=[["x", 0.5]]), ["turn 0, slot 'x'", "0.5"]),
         (turn(0, items={"x": "a"}), ["turn 0", "items"]),
@@ -242,7 +245,7 @@ def test_jsonl_refuses_two_states_of_one_side(tmp_path: Path, other: dict[str, A
 def test_jsonl_refuses_states_at_some_turns_and_others_elsewhere(tmp_path: Path) -> None:
     for one in ("state", "pred"):
         mixed = lines(turn(0, update={}), {**turn(1), one: {}})
-        refused(written(tmp_path, mixed), "'MUL9001.json'", "states or updates throughout", "some of both")
+        refused(written(tmp_path, mixed), "'MUL9001.json'", "only states, only updates", "a mixture")
     frames = [{"service": "hotel", "state": {"area": "north"}}]
     mixed = lines(turn(0, frames=frames), turn(1, state={"hotel-area": "south"}))
     refused(written(tmp_path, mixed), "'MUL9001.json'", "frames")

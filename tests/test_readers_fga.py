@@ -110,9 +110,9 @@ def test_fga_json_folder(tmp_path: Path) -> None:
         ('{"0": {"gt": null, "pr": {}}}', ["dialogue 'd', turn 0", "an object of slots", "null"]),
         (
             '{"0": {"gt": {"a": {"b": 0.5}}, "pr": {}}}',
-            ["turn 0, slot 'a-b'", "text or a list of texts", "0.5", "as text"],
+            ["turn 0, slot 'a-b'", "a string or a list of strings", "0.5", "as a string"],
         ),
-        ('{"0": {"gt": {"a": {"b": false}}, "pr": {}}}', ["turn 0, slot 'a-b'", "false", "as text"]),
+        ('{"0": {"gt": {"a": {"b": false}}, "pr": {}}}', ["turn 0, slot 'a-b'", "false", "as a string"]),
         ('{"0": {"gt": {}, "pr": {"a": {"b": [["c"]]}}}}', ["turn 0, slot 'a-b'", "[['c']]"]),
         ('{"0": {"gt": {}, "pr": {"a": {"b": {"c": "d"}}}}}', ["turn 0, slot 'a-b'", "{'c': 'd'}"]),
         (
@@ -130,7 +130,7 @@ def test_fga_json_malformed(tmp_path: Path, turns: str, parts: list[str]) -> Non
 
 def test_fga_json_that_breaks_off(tmp_path: Path) -> None:
     said = message(written(tmp_path / "pred.json", FGA[:-30]), "fga-json")
-    assert said.startswith("pred.json: expected JSON, found ")
+    assert said.startswith("pred.json: invalid JSON: ")
     assert "line 3, column" in said
 
 
@@ -219,7 +219,7 @@ def test_fga_text_values(tmp_path: Path) -> None:
         ("{{}}", "open('x')", ["p.txt, line 8", "a Python literal", "open('x')"]),
         ("{{}}", "{'a':" * 3000, ["p.txt, line 8", "a Python literal"]),
         ("{{}}", "['hotel']", ["'MUL9001.json', turn 0", "an object of slots", "['hotel']"]),
-        ("{{}}", "{'hotel': {'area': 0.5}}", ["turn 0, slot 'hotel-area'", "0.5", "as text"]),
+        ("{{}}", "{'hotel': {'area': 0.5}}", ["turn 0, slot 'hotel-area'", "0.5", "as a string"]),
         ("{{}}", "{'hotel': {'area': b'x'}}", ["turn 0, slot 'hotel-area'", "b'x'"]),
         ("{{}}", "{'hotel': {'area': 0x" + "f" * 5000 + "}}", ["p.txt, "]),
         ("{{}}", "{1: 'x'}", ["turn 0", "1"]),

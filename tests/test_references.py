@@ -108,7 +108,7 @@ def test_without_intervals_and_with_one_dialogue() -> None:
     plain = two_references(PRED, {"old": OLD, "new": NEW}, metrics=["JGA"], ci=None).metrics[0]
     assert (plain.difference, plain.low, plain.p, plain.note) == (0.25, None, None, "")
     single = two_references({"d": PRED["d"]}, {"a": {"d": OLD["d"]}, "b": {"D": NEW["D.json"]}}, metrics=["JGA"])
-    assert single.metrics[0].note == "an interval needs 2 dialogues or more, found 1"
+    assert single.metrics[0].note == "an interval needs at least 2 dialogues, found 1"
     empty: Any = {"d": [{}], "e": [{}]}
     undefined = two_references(empty, {"a": empty, "b": empty}, metrics=["AGA"]).metrics[0]
     assert (undefined.difference, undefined.note) == (None, "no turn has a slot")

@@ -212,7 +212,7 @@ def test_what_has_no_errors_is_refused(tmp_path: Path) -> None:
     sgd = FORMATS / "sgd/dev"
     ran = run("score", sgd, "--ref", sgd, "--protocol", "sgd", "--errors", path)
     assert (ran.code, ran.out) == (1, "")
-    assert "dsteval: errors: found none to follow: the unit is the service frame" in ran.err
+    assert "dsteval: errors: cannot be followed: the protocol scores service frames" in ran.err
     both = written(tmp_path / "both.jsonl", "\n".join(map(json.dumps, LINES)))
     saved = tmp_path / "saved.json"
     done("score", both, "-o", saved)

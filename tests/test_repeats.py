@@ -62,7 +62,7 @@ def test_a_saved_run_tells_no_turns(tmp_path: Path) -> None:
     place.write_text(to_json(document(runs(), keep=True)))
     live, kept = runs(), saved.load(Source.open(place))
     found = repeated([*live[:2], kept[2]])
-    assert found.agreement is None and found.note.endswith("of a saved result only counts are left (three)")
+    assert found.agreement is None and found.note.endswith("saved results hold only counts (three)")
     assert found.metrics == repeated(live).metrics
     assert found.note in to_md(repeats_tables(found)[0])
 
@@ -94,7 +94,7 @@ def test_frames_are_the_unit_under_sgd() -> None:
 
 def test_refused() -> None:
     one, two, _ = runs()
-    with pytest.raises(OptionError, match="expected 2 or more, found 1"):
+    with pytest.raises(OptionError, match="expected at least 2, found 1"):
         repeated([one])
     with pytest.raises(AlignmentError, match=r"x beside one: .* found 1 that only one has \(e\)"):
         repeated([one, *runs({"x": {"d": [A, A]}}, missing="skip")])

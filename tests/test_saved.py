@@ -63,7 +63,10 @@ def test_another_lambda_comes_from_the_kept_histogram(tmp_path: Path) -> None:
         document("score", FILES[0], "--ref", REF, *arguments)
     )
     said = refusal(run("score", out, "--metric", "RSA"))
-    assert "metric 'RSA': expected counts that the saved result keeps (JGA, TurnMatch(variant=official)" in said
+    assert (
+        "metric 'RSA': expected one of the metrics that the saved result has counts for "
+        "(JGA, TurnMatch(variant=official)" in said
+    )
 
 
 def test_older_columns_are_read_where_they_mean_the_same(tmp_path: Path) -> None:
@@ -72,7 +75,7 @@ def test_older_columns_are_read_where_they_mean_the_same(tmp_path: Path) -> None
     older = broken(out, lambda held: held["systems"][0]["per_dialogue"].pop("columns"))
     assert scores(document("score", older)) == scores(document("score", FILES[0], "--ref", REF, *wanted))
     newer = broken(out, lambda held: held["systems"][0]["per_dialogue"].update(columns=3))
-    assert "found version 3, in which others are kept of JGA, FGA@0.5, AGA" in refusal(run("score", newer))
+    assert "found version 3, which differs for JGA, FGA@0.5, AGA" in refusal(run("score", newer))
 
 
 @pytest.mark.parametrize("value", ["north", "south"])
@@ -134,11 +137,11 @@ def result(pred: dict[str, Any], **options: Any) -> Result:
 
 def test_what_cannot_be_merged() -> None:
     one = result({"a": [{}]})
-    with pytest.raises(DstevalError, match="each dialogue in one part, found 1 of 2 twice"):
+    with pytest.raises(DstevalError, match="each dialogue in only one part, found 1 of 2 twice"):
         dsteval.merge([one, result({"A.json": [{}]})])
     with pytest.raises(DstevalError, match="the same protocol"):
         dsteval.merge([one, result({"b": [{}]}, protocol="normalised")])
-    with pytest.raises(DstevalError, match=r"or one \|S\| for all, found 35 beside 30"):
+    with pytest.raises(DstevalError, match=r"or the same \|S\| for all, found 35 beside 30"):
         dsteval.merge([one, result({"b": [{}]}, slots=35)])
     with pytest.raises(DstevalError, match="the same metrics"):
         dsteval.merge([one, result({"b": [{}]}, metrics=["JGA"])])
@@ -165,22 +168,22 @@ def broken(path: Path, change: Any) -> Path:
             lambda held: held["systems"][0].update(scores=3),
             "expected a result that score -o wrote, found Expected 'array'",
         ),
-        (lambda held: held["systems"][0].update(protocol="exact@1"), "as version"),
+        (lambda held: held["systems"][0].update(protocol="exact@1"), "as in version"),
         (lambda held: held["systems"][0]["per_dialogue"].update(settings="0"), "Score the predictions again."),
         (
             lambda held: held["systems"][0]["per_dialogue"]["turns"].pop(),
-            "one row of counts a dialogue, found 11, 12 rows",
+            "one row of counts per dialogue, found 11, 12 rows",
         ),
         (lambda held: held["systems"][0]["per_dialogue"]["counts"].pop("JGA"), "found none of JGA"),
         (
             lambda held: held["systems"][0]["per_dialogue"].pop("columns"),
-            "with columns of version 2, found version 1, in which others are kept of SlotAccuracy. Score the pred",
+            "in version 2 of the columns, found version 1, which differs for SlotAccuracy. Score the pred",
         ),
         (
             lambda held: held["systems"][0]["per_dialogue"].update(reference=[1]),
             "found Expected 'array' of length 2",
         ),
-        (lambda held: held["systems"][0]["per_dialogue"]["widths"].update(JGA=10**25), "of a metric, found 12000"),
+        (lambda held: held["systems"][0]["per_dialogue"]["widths"].update(JGA=10**25), "per metric, found 12000"),
         (
             lambda held: held["systems"][0].update(coverage={"pr": 1}),
             "0 dialogues and 0 turns, found 12 dialogues",

@@ -101,7 +101,7 @@ def test_turns_out_of_order_are_refused_where_the_script_walks_them(protocol: st
     (tmp_path / "v.json").write_text('{"a": ["b"]}')
     options = ["--variants", str(tmp_path / "v.json")] if protocol == "hidst" else []
     told = refusal(run("score", tmp_path / "p.json", "--protocol", protocol, *options))
-    assert "p.json: expected turns in the order of their numbers" in told
+    assert "p.json: expected turns in ascending order" in told
     assert "(1 of 1 dialogues, d)" in told
     assert figures(tmp_path / "p.json", "JGA") == [0]
 
@@ -215,7 +215,7 @@ def test_only_turns_after_the_last_are_ignored(numbers: list[int], more: list[st
     ref = [{"dialogue_id": "d", "turn_id": t, "ref": {"hotel-area": "north"}} for t in (0, 1)]
     pred = [{"dialogue_id": "d", "turn_id": t, "pred": {"hotel-area": "north"}} for t in numbers]
     if more is None:  # which two of them are the reference's is anyone's guess
-        with pytest.raises(dsteval.DstevalError, match="as many predicted turns"):
+        with pytest.raises(dsteval.DstevalError, match="the same number of turns"):
             dsteval.evaluate(ref, pred, metrics=["JGA"], protocol="mwzeval")
         assert dsteval.evaluate(ref, pred[:2], metrics=["JGA"], protocol="mwzeval")["JGA"].value == 1
         return
@@ -228,7 +228,7 @@ def test_mwzeval_ignores_what_is_predicted_after_the_last_turn() -> None:
     result = dsteval.evaluate(ref, pred, metrics=["JGA"], protocol="mwzeval")
     assert result["JGA"].value == 1
     assert result.notes[0] == "1 predicted turn after the reference's last ignored (d turn 1)"
-    with pytest.raises(dsteval.DstevalError, match="as many predicted turns"):
+    with pytest.raises(dsteval.DstevalError, match="the same number of turns"):
         dsteval.evaluate(ref, pred, metrics=["JGA"])
 
 
@@ -258,7 +258,10 @@ def test_classes_of_trippy_are_those_of_the_configuration(tmp_path: Path) -> Non
     assert figures(tmp_path / "pred.json", "JGA", variants=LABELS, **asked) == [100]
     seven = ["none", "dontcare", "copy_value", "true", "false", "refer", "inform"]
     assert figures(tmp_path / "pred.json", "JGA", variants={**LABELS, "class_types": seven}, **asked) == [33.33]
-    for classes, told in ((seven[:3], "expected one of the classes"), (None, "expected class_types in the file")):
+    for classes, told in (
+        (seven[:3], "expected one of the classes"),
+        (None, "expected class_types, the tracker's classes in order, in the file"),
+    ):
         with pytest.raises(dsteval.DstevalError, match=told):
             figures(tmp_path / "pred.json", "JGA", variants={**LABELS, "class_types": classes}, **asked)
 
@@ -284,7 +287,7 @@ def test_the_signature_tells_configurations_with_other_classes_apart(tmp_path: P
 @pytest.mark.parametrize(
     ("config", "found"),
     [
-        ({"class_types": ["none"], "label_maps": {"a": "b"}}, "label_maps that are not all lists of texts"),
+        ({"class_types": ["none"], "label_maps": {"a": "b"}}, "label_maps that are not all lists of strings"),
         ({"class_types": ["none"], "slots": ["day"]}, "an object of 'class_types, slots'"),
         ({}, "an object of ''"),
     ],

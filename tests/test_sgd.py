@@ -263,14 +263,16 @@ def test_what_has_no_meaning_is_null_and_says_why() -> None:
     of_turns = [f"{name}@0.5" if metrics.find(name).number_about else name for name in OF_TURNS]
     of_turns = [text for text in of_turns if text not in ("JGA", "AGA")]  # their frames' metrics by another name
     result = evaluate(REF, PRED, metrics=of_turns)
-    assert {score.why for score in result.scores} == {"the unit is the service frame, and it needs whole turns"}
+    assert {score.why for score in result.scores} == {
+        "the protocol scores service frames; this metric needs whole turns"
+    }
     flat = dsteval.evaluate({"d": [{"a-b": "c"}]}, {"d": [{"a-b": "c"}]}, metrics=FRAME_METRICS)
     for score in flat.scores:
         if score.metric.startswith("Slot"):
             assert score.value == 1
         else:
             assert (score.value, score.count, score.total) == (None, None, None)
-            assert "the unit is the whole turn" in score.why
+            assert "the protocol scores whole turns" in score.why
 
 
 def test_turns_that_are_right_in_part_have_no_error_turn() -> None:
@@ -278,7 +280,7 @@ def test_turns_that_are_right_in_part_have_no_error_turn() -> None:
     wanted = ["FGA@0.5", "TurnMatch", "JGA", "SlotF1(credit=partial)"]
     result = dsteval.evaluate(ref, pred, metrics=wanted, settings=["match.rule=sgd-fuzzy"])
     assert [score.value for score in result.scores] == [None, None, 0.0, 0.82]
-    assert "between right and wrong" in result["TurnMatch"].why
+    assert "partial scores" in result["TurnMatch"].why
 
 
 def test_a_metric_of_frames_takes_no_parameter_of_turns() -> None:

@@ -16,12 +16,12 @@ BARE = [{**SCHEMA[0], "slots": [{"name": "area"}, {"name": "name", "is_categoric
     ("options", "told"),
     [
         ({"schema": None}, ["expected a schema", "found none", "--schema FILE", "scope.schema=none"]),
-        ({"schema": SCHEMA[:1]}, ["every service of the reference", "1 without (Media_1)"]),
-        ({"schema": [SCHEMA[0], {"service_name": "Media_1"}]}, ["every slot", "1 without (Media_1-title)"]),
-        ({"schema": BARE}, ["whether it is categorical", "1 without (Hotels_1-area)"]),
-        ({"schema": [{"name": "x"}]}, ["--schema", "expected a schema", "found another shape"]),
+        ({"schema": SCHEMA[:1]}, ["every service of the reference", "1 missing (Media_1)"]),
+        ({"schema": [SCHEMA[0], {"service_name": "Media_1"}]}, ["every slot", "1 missing (Media_1-title)"]),
+        ({"schema": BARE}, ["whether it is categorical", "1 missing (Hotels_1-area)"]),
+        ({"schema": [{"name": "x"}]}, ["--schema", "expected a schema", "found a different structure"]),
         ({"train_schema": "absent.json"}, ["absent.json", "no such file"]),
-        ({"updates": True}, ["expected frames", "found updates (pred)"]),
+        ({"updates": True}, ["expected a frame", "found updates (pred)"]),
         ({"by": ["group"]}, ["--by group", "--train-schema FILE"]),
         ({"by": ["group"], "protocol": "exact"}, ["--by group", "--protocol sgd"]),
         ({"by": ["slot"]}, ["--by slot", "service, domain, group"]),
@@ -57,14 +57,14 @@ def test_states_of_whole_turns_are_refused() -> None:
     flat = {"1": [{"hotel-area": "north"}, {}]}
     frames: dict[str, Any] = {"format": None, "ref_format": None}
     for ref, pred, side in ((flat, flat, "reference"), (REF, flat, "predictions"), (flat, PRED, "reference")):
-        with pytest.raises(DstevalError, match=f"too little.*whole turns in the {side}.*scope.frames=domains"):
+        with pytest.raises(DstevalError, match=f"scores them.*whole turns in the {side}.*scope.frames=domains"):
             evaluate(ref, pred, **frames)
 
 
 def test_requested_slots_are_texts() -> None:
     listed = turns(PRED)
     listed[0]["Hotels_1"]["requested_slots"] = [{"a": 1}]
-    with pytest.raises(DstevalError, match="requested_slots as a list of texts"):
+    with pytest.raises(DstevalError, match="requested_slots as a list of strings"):
         evaluate(REF, [dialogue("1", *listed)])
 
 

@@ -355,7 +355,10 @@ def test_lambdas_on_the_command_line(path: str) -> None:
     [
         ("trian=1", ["Unknown domain in --domain-lambda 'trian'. Did you mean 'train'?"]),
         ("bus=1", ["Unknown domain in --domain-lambda 'bus'. Known: hotel, train."]),
-        ("train=-1", ["--domain-lambda train=-1", "expected DOMAIN=L with L a number, 0 or more", "found '-1'"]),
+        (
+            "train=-1",
+            ["--domain-lambda train=-1", "expected DOMAIN=L with L a number, 0 or more", "found '-1'"],
+        ),
         ("train=much", ["--domain-lambda train=much", "found 'much'"]),
         ("train=nan", ["found 'nan'"]),
         ("train=", ["found ''"]),
@@ -371,7 +374,8 @@ def test_lambdas_that_are_refused(path: str, given: str, parts: list[str]) -> No
 
 def test_lambda_below_zero_in_python() -> None:
     with pytest.raises(
-        dsteval.DstevalError, match="expected lambda, how fast an old mistake is forgotten, 0 or more"
+        dsteval.DstevalError,
+        match="expected a number of at least 0, or inf \\(lambda, how fast a past error is forgiven\\)",
     ):
         lambdas(["JGA"], train=-1)
 

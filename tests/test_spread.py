@@ -56,7 +56,7 @@ def test_every_protocol_applies_or_says_why() -> None:
         assert "--variants FILE" in found.not_applicable[name]
     for name in ("icdst", "dst-prompting"):
         assert "--ontology FILE" in found.not_applicable[name]
-    assert "2 others of 5 (train-day, train-leaveat)" in found.not_applicable["dstc10"]
+    assert "2 others among 5 (train-day, train-leaveat)" in found.not_applicable["dstc10"]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_target_sorts_by_distance() -> None:
 
 
 def test_no_protocol_applies_is_the_first_refusal() -> None:
-    with pytest.raises(DstevalError, match=r"dialogue ids that the reference has"):
+    with pytest.raises(DstevalError, match=r"predicted dialogues is in the reference"):
         spread({"a": [{}]}, {"b": [{}]})
 
 
@@ -168,7 +168,7 @@ def test_command_in_all_forms(tmp_path: Path) -> None:
         (["--target", "152"], "expected a JGA in percent, 0 to 100, found 152"),
         (["--protocol", "exakt"], "Did you mean 'exact'?"),
         (["--between", "exact", "mwzevall"], "Did you mean 'mwzeval'?"),
-        (["--between", "exact", "icdst"], "a protocol that does not apply: protocol icdst: expected"),
+        (["--between", "exact", "icdst"], "the protocol does not apply: protocol icdst: needs"),
     ],
 )
 def test_refusals(more: list[str], said: str, tmp_path: Path) -> None:

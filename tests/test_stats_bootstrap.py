@@ -178,7 +178,7 @@ def test_fewer_than_two_dialogues_have_no_interval(dialogues: int) -> None:
     counts = np.ones((dialogues, 2), dtype=int)
     found = interval(counts, JGA.value, np.ones((100, 2)), 0.95)
     assert math.isnan(found.low) and math.isnan(found.error) and not found.resamples_used
-    assert found.note == f"an interval needs 2 dialogues or more, found {dialogues}"
+    assert found.note == f"an interval needs at least 2 dialogues, found {dialogues}"
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1, 95, math.nan])
@@ -192,6 +192,6 @@ def test_a_level_is_between_0_and_1(level: float) -> None:
 
 @pytest.mark.parametrize("resamples", [99, 0, -5])
 def test_resamples_are_100_or_more(resamples: int) -> None:
-    said = rf"resamples: expected a whole number from 100 to 1000000, found {resamples}"
+    said = rf"resamples: expected an integer from 100 to 1000000, found {resamples}"
     with pytest.raises(OptionError, match=said):
         resampled([], 5, resamples, 0)

@@ -137,7 +137,7 @@ def test_swaps_without_a_value_are_dropped() -> None:
 
 def test_fewer_than_100_resamples_are_refused() -> None:
     a, b = systems(0, 5)
-    with pytest.raises(OptionError, match="resamples: expected a whole number from 100 to 1000000, found 99"):
+    with pytest.raises(OptionError, match="resamples: expected an integer from 100 to 1000000, found 99"):
         permutation(a, b, JGA.value, 99, 0)
 
 
@@ -170,5 +170,5 @@ def test_mcnemar_at_its_ends() -> None:
     assert mcnemar(0, 0) == 1 and mcnemar(5, 5) == 1
     assert mcnemar(0, 10) == 2 / 1024
     assert 0 < mcnemar(4900, 5100) < 0.05
-    with pytest.raises(ValueError, match="expected numbers of dialogues"):
+    with pytest.raises(ValueError, match="expected counts of dialogues"):
         mcnemar(-1, 2)

@@ -99,5 +99,5 @@ def test_bad_options(arguments: tuple[Any, ...], message: str) -> None:
 def test_bad_numbers() -> None:
     with pytest.raises(ValueError, match="sigma"):
         needed(math.nan, 0.1)
-    with pytest.raises(OptionError, match="dialogues: expected 2 or more, found 1"):
+    with pytest.raises(OptionError, match="dialogues: expected at least 2, found 1"):
         detectable(0.3, 1)

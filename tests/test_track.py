@@ -274,7 +274,7 @@ def test_the_command_goes_on_from_where_it_was_stopped(
 
 def test_two_runs_do_not_write_one_file(started: "subprocess.Popen[str]", data: Path, tmp_path: Path) -> None:
     told = refusal(tracked(data, tmp_path / "out.jsonl", "trackers:Gated"))
-    assert "another run that is writing it" in told
+    assert "another run is writing this file" in told
     (tmp_path / "gate").touch()
     assert started.wait() == 0
 

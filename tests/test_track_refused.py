@@ -34,12 +34,12 @@ FAILURES = {
     "hang": "took longer than 0.1 seconds (--timeout)",
     "nothing": "returned: expected a dictionary of slots and values, or an Update, found nothing (None)",
     "text": "returned: expected a dictionary of slots and values, or an Update, found 'hotel-area=north', of t",
-    "number": "slot 'hotel-area': expected text or a list of texts, found 4.5",
+    "number": "slot 'hotel-area': expected a string or a list of strings, found 4.5",
     "unknown": "slot 'hotel-aera': expected one of the 30 slots of the data, found another. Did you mean 'hotel-a",
     "domain": "slot 'spaceship-speed': expected one of the 30 slots of the data",
     "doubled": "slot 'hotel-area': expected one value, found 'north' and 'south'",
     "half": "UnicodeEncodeError",
-    "keys": "returned: expected slots that are texts, found 4",
+    "keys": "returned: expected slot names that are strings, found 4",
 }
 
 
@@ -55,7 +55,7 @@ def test_a_failure_is_named_and_the_others_go_on(tmp_path: Path, word: str) -> N
     lines = predictions(out)
     assert [line["dialogue_id"] for line in lines if "pred" in line] == ["A", "Z", "Z"]
     assert [line["dialogue_id"] for line in lines if "pred" not in line] == ["X0", "X0"]
-    assert "without (X0 from turn 0)" in refusal(run("score", out))
+    assert "without one (X0 from turn 0)" in refusal(run("score", out))
 
 
 @pytest.mark.parametrize(("missing", "right"), [("empty", 3), ("skip", 3)])
@@ -121,16 +121,16 @@ def test_an_interruption_keeps_what_is_finished(tmp_path: Path) -> None:
 
 
 TRACKERS = {
-    "nope": "Unknown tracker 'nope'. Known: baseline. A tracker of your own is written module:object.",
+    "nope": "Unknown tracker 'nope'. Known: baseline. Write your own tracker as module:object.",
     "basline": "Unknown tracker 'basline'. Did you mean 'baseline'? See: dsteval list trackers.",
     ":Echo": "Unknown tracker ':Echo'.",
-    "nope:Echo": "expected a module 'nope', found none. Run in the folder that holds it, or put that folder on",
-    "trackers.py:Echo": "found none. Write trackers:Echo, and run in the folder that holds it.",
+    "nope:Echo": "expected a module 'nope', found none. Run dsteval in its folder, or add that folder to",
+    "trackers.py:Echo": "found none. Write trackers:Echo, and run dsteval in its folder.",
     "trackers:Ecco": "Unknown object of trackers 'Ecco'. Did you mean 'Echo'?",
     "trackers:": "Unknown object of trackers ''. Known: said, echo, Echo,",
     "trackers:NoUpdate": "expected a class with a method update(system, user), or a function",
     "trackers:not_callable": "found int without one",
-    "trackers:Broken": "expected a tracker that can be made, found RuntimeError: no weights here. Give what its",
+    "trackers:Broken": "expected a tracker that can be constructed, found RuntimeError: no weights here. Give the",
     "trackers:Hungry": "Unknown need of trackers:Hungry 'own-sate'. Did you mean 'own-state'?",
     "trackers:Both": "needs: expected own-state or ref-state, found both",
     "trackers:one_argument": "expected update(system, user), found (user: str)",
@@ -159,7 +159,10 @@ OPTIONS = {
     ("Resetting", "uper=true"): "Unknown option of trackers:Resetting 'uper'. Did you mean 'upper'?",
     ("Echo", "upper=true"): "trackers:Echo takes no options",
     ("NoUpdate", "upper=true"): "trackers:NoUpdate takes no options",
-    ("echo", "upper=true"): "--tracker-option upper: expected a class, whose constructor takes options, found no",
+    (
+        "echo",
+        "upper=true",
+    ): "--tracker-option upper: expected a class whose constructor takes options, found a function",
     ("Resetting", "upper"): "--tracker-option upper: expected KEY=VALUE, found 'upper'",
     ("Resetting", "=1"): "expected KEY=VALUE",
 }
@@ -198,7 +201,7 @@ def test_a_file_of_another_run(tmp_path: Path) -> None:
         told = refusal(ran)
         assert "expected a file of this run" in told
         assert odd in told
-        assert told.endswith("Choose another --out, or begin anew with --restart.")
+        assert told.endswith("Choose another --out, or start over with --restart.")
     assert out.read_bytes() == held
     assert tracked(data, out, "trackers:Resetting", *options, "--restart").code == 0
     assert out.read_bytes() != held
@@ -233,7 +236,7 @@ def test_the_hash_of_a_tracker_sees_its_source_and_its_files(
 def test_a_file_that_no_run_wrote(tmp_path: Path) -> None:
     data, out = failing(tmp_path), tmp_path / "out.jsonl"
     out.write_text("my notes\n")
-    assert "found a file that is there, without out.jsonl.run.json beside it" in refusal(tracked(data, out))
+    assert "found an existing file without out.jsonl.run.json beside it" in refusal(tracked(data, out))
     assert out.read_text() == "my notes\n"
     assert "without out.jsonl.run.json beside it" in refusal(tracked(data, out, "trackers:Echo", "--restart"))
     assert out.read_text() == "my notes\n"
@@ -242,9 +245,12 @@ def test_a_file_that_no_run_wrote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b"my notes\n", "out.jsonl, line 4: expected a turn as a run writes it, found another line. Begin anew"),
-        (b'{"dialogue_id": "Q", "turn_id": 0, "pred": {}}\n', "found dialogue 'Q', which the data lack"),
-        (b'{"dialogue_id": "A", "turn_id": 0, "pred": {}}\n', "found dialogue 'A', which stands there twice"),
+        (
+            b"my notes\n",
+            "out.jsonl, line 4: expected a turn as written by a run, found a different line. Start over",
+        ),
+        (b'{"dialogue_id": "Q", "turn_id": 0, "pred": {}}\n', "found dialogue 'Q', which is not in the data"),
+        (b'{"dialogue_id": "A", "turn_id": 0, "pred": {}}\n', "found dialogue 'A', which occurs twice"),
     ],
 )
 def test_a_file_that_somebody_wrote_into(tmp_path: Path, line: bytes, told: str) -> None:
@@ -274,7 +280,7 @@ def test_places_that_are_none(tmp_path: Path) -> None:
     assert "--out" in usage(run("track", data, "--tracker", "trackers:Echo"))
     if os.geteuid():  # root may write anywhere
         tmp_path.chmod(0o500)
-        assert "expected a file that can be written" in refusal(tracked(data, tmp_path / "out.jsonl"))
+        assert "expected a writable file" in refusal(tracked(data, tmp_path / "out.jsonl"))
         tmp_path.chmod(0o700)
 
 
@@ -282,12 +288,12 @@ def test_places_that_are_none(tmp_path: Path) -> None:
 
 
 DATA: dict[str, tuple[list[dict[str, Any]], str]] = {
-    "states alone": (
+    "turns without one": (
         [
             {"dialogue_id": "A", "turn_id": 0, "state": {}},
             {"dialogue_id": "B", "turn_id": 0, "user": "hm", "state": {}},
         ],
-        "expected what the user said at every turn, found states alone (read as dsteval-jsonl) (1 of 2",
+        "expected a user utterance at every turn, found turns without one (read as dsteval-jsonl) (1 of 2",
     ),
     "twice": (
         [{"dialogue_id": name, "turn_id": 0, "user": "hm", "state": {}} for name in ("A", "a.json")],
@@ -347,7 +353,7 @@ def test_data_without_reference(tmp_path: Path) -> None:
     assert "data.jsonl has no reference: no scores" in ran.err
     assert predictions(out)[0]["pred"] == {"spa-day": "monday"}
     told = refusal(tracked(data, out, "trackers:Forced", "--ref-format", "dsteval-jsonl"))
-    assert "expected reference states, which the tracker needs (ref-state), found none" in told
+    assert "expected reference states, as the tracker needs (ref-state), found none" in told
 
 
 def test_a_list_of_slots_that_is_given_or_known(tmp_path: Path) -> None:
@@ -379,7 +385,7 @@ def test_no_timer_outside_the_main_thread(tmp_path: Path) -> None:
     thread.start()
     thread.join()
     assert told == [
-        "timeout: expected the main thread of a POSIX system, found a system or a thread without timers."
+        "timeout: expected the main thread of a POSIX system, found a system or thread without timers."
     ]
 
 

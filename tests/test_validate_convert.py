@@ -93,12 +93,12 @@ def test_reference_is_perfect_against_itself(sample: Any, name: str) -> None:
         return
     lists = any(len(value) > 1 for _, value in _values(sample.dialogues) if isinstance(value, tuple))
     if lists and protocol.load(name).states.alternatives == "literal":
-        assert "expected single texts" in refusal("validate", sample.place, "--protocol", name)
+        assert "expected single strings" in refusal("validate", sample.place, "--protocol", name)
         return
     said = report(sample.place, "--protocol", name)["self_check"]
     # RSA and GCA under gca, and the card's recipe, are below 1 by their own rule.
     usual = ("perfect", "not possible: right/wrong marks have no values")
-    assert said in usual or said.startswith("every slot right")
+    assert said in usual or said.startswith("every slot is right")
 
 
 def _values(dialogues: list[Dialogue]) -> Iterator[tuple[str, Any]]:
@@ -111,14 +111,16 @@ def _values(dialogues: list[Dialogue]) -> Iterator[tuple[str, Any]]:
 
 def test_protocol_that_treats_the_sides_differently() -> None:
     said = refusal("validate", FGA, "--set", "states.dontcare=drop-pred")
-    assert "expected a reference that is perfect against itself under exact@2[states.dontcare=drop-pred]" in said
+    assert (
+        "expected a perfect score of the reference against itself under exact@2[states.dontcare=drop-pred]" in said
+    )
     assert "JGA 0.6000" in said
     assert "first: dialogue 'MUL9001.json', turn 1, slot 'hotel-stars'" in said
 
 
 def test_metrics_that_are_not_1_by_their_own_rule(tmp_path: Path) -> None:
     place = written(tmp_path / "states.json", json.dumps({"d": [{}, NORTH]}))
-    assert report(place, "--protocol", "gca")["self_check"] == "every slot right, but RSA 0.5000"
+    assert report(place, "--protocol", "gca")["self_check"] == "every slot is right, but RSA 0.5000"
     assert report(place)["self_check"] == "perfect"
 
 
@@ -149,7 +151,7 @@ def test_hint_at_updates(tmp_path: Path) -> None:
     ref = {"d": [dict.fromkeys(slots[: t + 1], "x") for t in range(6)]}
     changes = {"d": [{slot: "x"} for slot in slots]}
     (hint,) = noted(tmp_path, ref, changes)
-    assert hint.startswith("at 5 of 5 turns the whole predicted state of the turn before is gone")
+    assert hint.startswith("at 5 of 5 turns nothing of the previous predicted state is left")
     assert "--updates" in hint
     arguments = files(tmp_path, ref, changes)
     assert counted(system(*arguments, "--updates")) == (6, 6)
@@ -162,7 +164,7 @@ def test_hints_where_nothing_is_right(tmp_path: Path) -> None:
     ref = {"d": [{"hotel-area": "north"}, {"hotel-area": "north", "spa-room": "2"}]}
     (hint,) = noted(tmp_path, ref, {"d": [{"a.b": "north"}, {"a.c": "north"}]})
     assert hint.startswith(
-        "no slot is right: the two sides have no slot name in common (reference hotel-area, spa"
+        "no slot is right: reference and predictions have no slot name in common (reference hotel-area, spa"
     )
     assert "predictions a.b, a.c)" in hint
     (hint,) = noted(tmp_path, ref, {"d": [{"hotel-area": "N."}, {"spa-room": "two"}]})

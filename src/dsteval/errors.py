@@ -1,4 +1,4 @@
-"""What can go wrong, and how it is said.
+"""The errors that dsteval raises, and how their messages are built.
 
 ::
 
@@ -21,9 +21,10 @@ from numbers import Integral
 
 
 class DstevalError(Exception):
-    """Something that dsteval refuses, told in one sentence.
+    """An error with a message of one sentence.
 
-    ``problem`` is free text; ``where``, ``expected`` and ``found`` make the usual sentence instead.
+    ``problem`` is free text; ``where``, ``expected`` and ``found`` make the usual sentence instead, and ``found``
+    without ``expected`` is free text too.
     ``extent`` says how many of how many are hit, ``remedy`` what to do about it. The sentence is written with the
     options of the command line, and is so in ``command_line``; as a text it names the arguments of Python.
     """
@@ -39,7 +40,7 @@ class DstevalError(Exception):
         remedy: str = "",
     ) -> None:
         self.where, self.expected, self.found, self.remedy = where, expected, found, remedy
-        clauses = (problem, expected and f"expected {expected}", found and f"found {found}")
+        clauses = (problem, expected and f"expected {expected}", f"found {found}" if found and expected else found)
         sentence = (where and f"{where}: ") + ", ".join(filter(None, clauses)) + (extent and f" ({extent})")
         sentence += "." if not sentence.endswith((".", "?", "!")) else ""
         # Names come from files: one with a line break must not break the one line that a message is.
@@ -72,7 +73,7 @@ class OptionError(DstevalError):
 
 
 class FetchError(DstevalError):
-    """A data set that cannot be had, or a file of one that is not what it should be."""
+    """A data set that cannot be had, or one of its files that has the wrong content."""
 
 
 def require(
@@ -100,7 +101,7 @@ def require_known(kind: str, name: object, known: Iterable[str]) -> None:
 def require_whole(where: str, value: object, taken: range, told: str) -> None:
     """Raise OptionError unless a value is a whole number in a range, as it is ``told``."""
     whole = isinstance(value, Integral) and not isinstance(value, bool) and int(value) in taken
-    require(whole, where, f"a whole number from {told}", repr(value))
+    require(whole, where, f"an integer from {told}", repr(value))
 
 
 _OPTION = re.compile(

@@ -41,7 +41,7 @@ def test_mwzeval_covers_different_dialogues(shared: Path, results: list[Result])
         compare(results)
     files = [shared / f"data/mwzeval/{name}.json.gz" for name in SYSTEMS]
     said = refusal(run("compare", *files, "--ref", shared / "data/multiwoz21/test.json.zip"))
-    assert "1 of 1000 reference dialogues without prediction (MUL0789)" in said
+    assert "1 of 1000 reference dialogues have no prediction (MUL0789)" in said
 
 
 def test_mwzeval_in_one_table(results: list[Result], multiwoz21: list[dsteval.Dialogue]) -> None:

@@ -96,9 +96,9 @@ REFUSED = {
     "bug-05-states-only-typo": "hotel-aera.*hotel-area",
     "bug-07-multiwoz-flat-metadata": "semi",
     "bug-10-mwzeval-advice": r"states\.alternatives_pred=first",
-    "bug-19-tidy-table": "one row a turn",
-    "num-08-fga-official-order-of-keys": "order of their numbers",
-    "bug-25-value-with-confidence": "text.*confidence",
+    "bug-19-tidy-table": "one row per turn",
+    "num-08-fga-official-order-of-keys": "ascending order",
+    "bug-25-value-with-confidence": "string.*confidence",
 }
 
 

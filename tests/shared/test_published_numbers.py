@@ -284,7 +284,7 @@ def test_size_of_multiwoz_21(shared: Path, multiwoz21: list[dsteval.Dialogue]) -
 @pytest.mark.parametrize(
     ("name", "told", "dialogues", "turns"),
     [
-        ("labes", "56 of 1000 reference dialogues without prediction", 944, 6757),
+        ("labes", "56 of 1000 reference dialogues have no prediction", 944, 6757),
         ("pptod", "pmul3688: reference 6 turns, predicted 5", 999, 7366),
     ],
 )

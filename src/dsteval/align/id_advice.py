@@ -6,13 +6,13 @@ from dsteval.dialogue import canonical_id
 from dsteval.errors import AlignmentError, first_few
 
 _CUTS: dict[str, Callable[[str], str]] = {
-    "without folders before the name": lambda key: key.rpartition("/")[2],
-    "without what follows the last '-'": lambda key: key.rpartition("-")[0],
-    "without what follows the last '_'": lambda key: key.rpartition("_")[0],
-    "without what precedes the last '-'": lambda key: key.rpartition("-")[2],
-    "without what precedes the last '_'": lambda key: key.rpartition("_")[2],
-    "by their digits alone": lambda key: "".join(filter(str.isdigit, key)).lstrip("0"),
-    "by their letters and digits alone": lambda key: "".join(filter(str.isalnum, key)),
+    "without their folder names": lambda key: key.rpartition("/")[2],
+    "without the part after the last '-'": lambda key: key.rpartition("-")[0],
+    "without the part after the last '_'": lambda key: key.rpartition("_")[0],
+    "without the part before the last '-'": lambda key: key.rpartition("-")[2],
+    "without the part before the last '_'": lambda key: key.rpartition("_")[2],
+    "by digits only": lambda key: "".join(filter(str.isdigit, key)).lstrip("0"),
+    "by letters and digits only": lambda key: "".join(filter(str.isalnum, key)),
 }
 
 
@@ -21,8 +21,8 @@ def no_overlap(source: str, ref: list[str], pred: list[str]) -> AlignmentError:
     refs, preds = [canonical_id(name) for name in ref], [canonical_id(name) for name in pred]
     return AlignmentError(
         where=source,
-        expected="dialogue ids that the reference has",
-        found=f"none of {len(pred)} (reference {', '.join(ref[:3])}; predictions {', '.join(pred[:3])})",
+        found=f"none of the {len(pred)} predicted dialogues is in the reference "
+        f"(reference {', '.join(ref[:3])}; predictions {', '.join(pred[:3])})",
         remedy=_advice(refs, preds),
     )
 
@@ -37,10 +37,10 @@ def _advice(refs: list[str], preds: list[str]) -> str:
             ("all ids", cut_refs & cut_preds),
         ):
             # Numbers that not all dialogues have a different one of meet by chance.
-            by_chance = "digits alone" in told and (len(common) < 1.8 * enough or len(cut_refs) < len(set(refs)))
+            by_chance = "by digits only" in told and (len(common) < 1.8 * enough or len(cut_refs) < len(set(refs)))
             if len(common) >= enough and not by_chance:
-                return f"They would match if {whose} were taken {told}."
-    return "Check that both are of the same data set and split."
+                return f"They would match if {whose} were compared {told}."
+    return "Check that both are from the same data set and split."
 
 
 def check_partners(source: str, missing: Sequence[str], n_ref: int, extra: Sequence[str], n_pred: int) -> None:
@@ -50,10 +50,15 @@ def check_partners(source: str, missing: Sequence[str], n_ref: int, extra: Seque
         (
             missing,
             n_ref,
-            "reference dialogues without prediction",
-            "score the missing ones as empty with --missing empty, or leave them out with skip",
+            "reference dialogues have no prediction",
+            "score the missing ones as empty with --missing empty, or leave them out with --missing skip",
         ),
-        (extra, n_pred, "predicted dialogues without reference", "ignore the others with --extra ignore"),
+        (
+            extra,
+            n_pred,
+            "predicted dialogues are not in the reference",
+            "ignore the extra ones with --extra ignore",
+        ),
     ):
         if names:
             lacking.append(f"{len(names)} of {total} {lacks} ({first_few(names)})")
@@ -61,7 +66,6 @@ def check_partners(source: str, missing: Sequence[str], n_ref: int, extra: Seque
     if lacking:
         raise AlignmentError(
             where=source,
-            expected="the same dialogues on both sides",
             found=" and ".join(lacking),
-            remedy=f"Check that both are of one split, or {'; '.join(remedies)}.",
+            remedy=f"Check that both are from the same split, or {'; '.join(remedies)}.",
         )

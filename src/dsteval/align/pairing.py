@@ -157,7 +157,7 @@ class Aligner:
             raise AlignmentError(
                 where=f"{self._source}, {side}" if self._source else side,
                 expected="each dialogue once",
-                found=f"{name!r} twice (ids are compared without .json, in any case)",
+                found=f"{name!r} twice (ids are compared without .json and ignoring case)",
                 remedy="Keep one of them.",
             )
         seen.add(key)
@@ -261,7 +261,7 @@ class Aligner:
         if self._lengths:
             raise AlignmentError(
                 where=self._source,
-                expected="as many predicted turns as the reference has",
+                expected="the same number of turns in reference and predictions",
                 found=self._differing(),
                 extent=f"{len(self._lengths)} of {coverage.ref_dialogues} dialogues",
                 remedy="Write a state for every user turn, or leave these dialogues out with --missing skip.",
@@ -270,16 +270,18 @@ class Aligner:
         if self._empty:
             raise AlignmentError(
                 where=self._source,
-                expected="a turn in every dialogue",
-                found=f"none in {len(self._empty)} of {read} ({first_few(self._empty)})",
+                expected="at least one turn in every dialogue",
+                found=f"no turns in {len(self._empty)} of {read} ({first_few(self._empty)})",
                 remedy="Leave such dialogues out of the file.",
             )
         if not coverage.scored_turns and coverage.lengths:
-            found = f"another number of turns in all {len(coverage.lengths)} dialogues; {self._differing()}"
-            remedy = "Write a state for every user turn of the reference, and no other."
-            raise AlignmentError(where=self._source, expected="a turn to score", found=found, remedy=remedy)
+            found = f"different numbers of turns in all {len(coverage.lengths)} dialogues; {self._differing()}"
+            remedy = "Write exactly one state for every user turn of the reference."
+            raise AlignmentError(
+                where=self._source, expected="at least one turn to score", found=found, remedy=remedy
+            )
         if not coverage.scored_turns:
-            why = self._scope.leave_out_why or "as asked"
+            why = self._scope.leave_out_why or "as requested"
             found = f"only {first_few(coverage.left_out)}, left out: {why}" if coverage.left_out else "none"
             raise AlignmentError(where=self._source, expected="at least one turn to score", found=found)
 
@@ -296,21 +298,21 @@ class Aligner:
         if self._shuffled:
             raise AlignmentError(
                 where=source,
-                expected="turns in the order of their numbers",
-                found="numbers that go back",
+                expected="turns in ascending order",
+                found="decreasing turn numbers",
                 extent=f"{len(self._shuffled)} of {total} dialogues, {first_few(self._shuffled)}",
-                remedy="The script that this protocol copies walks turns as the file has them, so that its "
-                "distances may be negative. Sort the turns, or score under another protocol, such as exact.",
+                remedy="The script that this protocol reproduces takes turns in file order, so its "
+                "distances could be negative. Sort the turns, or use another protocol, such as exact.",
             )
         if self._gaps:
             name, keys, numbers = self._gaps[0]
-            usual = "0, 1, 2, ... or, counting all utterances, 0, 2, 4, ..."
+            usual = "0, 1, 2, ... (user turns) or 0, 2, 4, ... (all utterances)"
             raise AlignmentError(
                 where=f"{source}, dialogue {name!r}" if source else f"dialogue {name!r}",
                 expected=f"turns numbered {usual if numbers is None else listed(numbers)}",
                 found=listed(keys),
                 extent=f"{len(self._gaps)} of {total} dialogues, {first_few([name for name, *_ in self._gaps])}",
-                remedy="Number the user turns without gaps, or fill them with --missing empty.",
+                remedy="Number the user turns without gaps, or score missing turns as empty with --missing empty.",
             )
 
     def _check_without(self, side: Side, source: str, remedy: str = "") -> None:
@@ -320,7 +322,7 @@ class Aligner:
             raise AlignmentError(
                 where=source,
                 expected=f"a {'reference' if side == 'ref' else 'predicted'} state at every turn",
-                found=f"{len(without)} of {total} dialogues without ({first_few(without)})",
+                found=f"{len(without)} of {total} dialogues without one ({first_few(without)})",
                 remedy=remedy,
             )
 
@@ -333,8 +335,8 @@ class Aligner:
         if self._alone and (missing or extra):
             raise AlignmentError(
                 where=self._source,
-                expected="as many instances as the reference has: the position is the key",
-                found=f"{len(pred)} against {len(ref)}",
+                expected="as many instances as the reference has, since they are paired by position",
+                found=f"{len(pred)} predicted and {len(ref)} in the reference",
             )
         check_partners(self._source, missing, self.coverage.ref_dialogues, extra, len(pred))
 

@@ -7,7 +7,7 @@ import msgspec
 from dsteval.dialogue import Dialogue, Frame, Items, Side, Turn
 
 BASELINES = {"nothing": "(nothing)", "before": "(turn before)"}
-"""By their names the rows: every state empty; the reference state of the turn before."""
+"""The baselines by name: every state empty; the reference state of the previous turn."""
 
 
 def baseline(kind: str, references: Iterable[Dialogue]) -> Iterator[Dialogue]:

@@ -36,9 +36,9 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Systems on the same dialogues, and what tells them apart; ``comparison["JGA", "a", "b"]`` is one Difference.
+    """Systems on the same dialogues, and their differences; ``comparison["JGA", "a", "b"]`` is one Difference.
 
-    ``baselines`` take no part in ``differences``. ``notes`` tell of dialogues that were left out.
+    ``baselines`` are not part of ``differences``. ``notes`` name dialogues that were left out.
     """
 
     systems: tuple[Result, ...]
@@ -119,15 +119,15 @@ def compare(
     """Compare systems on the same reference, dialogue by dialogue.
 
     ``systems`` are Results, or by name whatever ``evaluate`` takes, Results, and saved results. ``common`` leaves
-    out the dialogues that not all of them have, which is refused otherwise. ``against``: pairs are made with
+    out dialogues that some systems lack, which are an error otherwise. ``against``: pairs are made with
     these, and only with these. ``baselines`` adds rows without tests, "nothing" and "before" (BASELINES); they
     need the reference. ``test`` is "bootstrap" or "permutation". ``pairs``: every two systems are compared
     ("all"), each with the best by the first metric ("best"), or each with the system of that name. Dialogues are
     paired by id; all metrics and systems are resampled over the same draws, and so are the differences, so that an
     interval of a difference is narrower than those of the two systems suggest.
 
-    Where the smallest p of so many resamples, times the number of pairs, could not be significant, the tests draw
-    more often; a note says how often. |S| is one for all systems: that of the slots of all of them.
+    Where the smallest p of so many resamples, times the number of pairs, could not be significant, the tests use
+    more resamples; a note says how many. |S| is one for all systems: that of the slots of all of them.
 
     Raises AlignmentError where the systems cannot be compared: other references, protocols, |S| (where a metric
     counts it and a list was given), tables or dialogues; OptionError for fewer than two systems, and as
@@ -158,7 +158,7 @@ def compare(
     else:
         results = list(systems)
     results += against
-    require(len(results) >= 2, "compare", "two systems or more", len(results))
+    require(len(results) >= 2, "compare", "at least two systems", len(results))
     check_names([result.name for result in results], "compare")
     for result in results[1:]:
         check_alike(results[0], result, n_slots=False)
@@ -177,9 +177,9 @@ def compare(
     chosen = _pairs(done, len(against), pairs, texts[0])
     notes = [note] if note else []
     if len(sizes) > 1 and len({result.n_slots for result in done}) == 1:
-        notes.append(f"|S| = {done[0].n_slots} for all systems: the slots of the reference and of all of them")
+        notes.append(f"|S| = {done[0].n_slots} for all systems: all slots of the reference and the systems")
     if (enough := _draws_for(len(chosen))) > intervals.resamples:
-        notes.append(f"tests from {enough} resamples, as {len(chosen)} pairs need; other intervals from fewer")
+        notes.append(f"tests use {enough} resamples, as needed for {len(chosen)} pairs; other intervals use fewer")
         shared = SharedDraws.over(replace(intervals, resamples=enough), parts)
     return Comparison(done, tuple(differences(chosen, shared, test)), rows, tuple(notes))
 
@@ -232,8 +232,8 @@ def _narrowed(results: Sequence[Result], metrics: Sequence[str | Metric] | None)
             raise AlignmentError(
                 where=beside(results[0], other),
                 expected="the same metrics",
-                found=f"{', '.join(sorted(unshared))} in one of them only",
-                remedy="Say which with --metric, or score one of them again.",
+                found=f"{', '.join(sorted(unshared))} in only one of them",
+                remedy="Choose metrics with --metric, or score one of them again.",
             )
     require(texts, "compare", "at least one metric", "none")
     return [recounted(one, texts, NO_INTERVALS) for one in results]
@@ -255,19 +255,20 @@ def _order(results: Sequence[Result], common: bool) -> tuple[list[str], str]:
             if lacking := [name for key, name in written.items() if key not in own]:
                 listed.append(f"{result.name} lacks {len(lacking)} ({first_few(lacking)})")
         if uneven := [name for key, name in written.items() if len({own[key] for own in turns if key in own}) > 1]:
-            listed.append(f"other numbers of turns in {len(uneven)} ({first_few(uneven)})")
+            listed.append(f"different numbers of turns in {len(uneven)} ({first_few(uneven)})")
         raise AlignmentError(
             where="compare",
-            expected="systems that cover the same dialogues",
-            found="; ".join(listed),
+            found=f"the systems cover different dialogues: {'; '.join(listed)}",
             extent=f"{len(apart)} of {len(written)} dialogues",
-            remedy="Compare what all of them have with --common.",
+            remedy="Compare only the dialogues that all systems have with --common.",
         )
-    require(shared, "compare", "a dialogue that all systems have", "none", AlignmentError)
+    require(shared, "compare", "at least one dialogue that all systems have", "none", AlignmentError)
     coverage, scored = results[0].coverage, sum(turns[0][key] for key in shared)
     note = (
-        f"COMMON PART ONLY: {len(shared)} of {coverage.ref_dialogues} dialogues, {scored} of {coverage.ref_turns} "
-        f"turns, those that all systems have; {len(apart)} that some have left out ({first_few(apart)})"
+        f"COMMON DIALOGUES ONLY: {len(shared)} of {coverage.ref_dialogues} dialogues, {scored} of "
+        f"{coverage.ref_turns} "
+        f"turns; {len(apart)} dialogues that some systems lack are left out "
+        f"({first_few(apart)})"
     )
     return sorted(shared), note if apart else ""
 
@@ -295,13 +296,13 @@ def _part(result: Result, order: Sequence[str], note: str) -> Result:
 def _baseline(
     kind: str, systems: Sequence[Result], ref: _Reference | None, protocol: str | Protocol, settings: Settings
 ) -> Result:
-    """A baseline's result on the whole reference. Raises OptionError without a reference at hand."""
+    """A baseline's result on the whole reference. Raises OptionError without a reference."""
     first = systems[0]
     if ref is None:
         raise OptionError(
             where="--baselines",
-            expected="the reference, of which the baselines are made",
-            found="saved results only, which hold counts",
+            expected="the reference, from which the baselines are made",
+            found="only saved results, which hold counts but no states",
             remedy="Give it with --ref.",
         )
     of_predictions = {"format", "updates", "missing", "extra", "changes"}

@@ -89,7 +89,7 @@ def difference_of(text: str, metric: Metric, a: Measured, b: Measured, intervals
     if intervals.method == "bca":
         left = jackknife(counts_a, metric.value) - jackknife(counts_b, metric.value)
         interval = bca(drawn_a - drawn_b, difference, left, level)
-    dropped = f"{interval.dropped} resamples undefined and left out" if interval.dropped else ""
+    dropped = f"{interval.dropped} resamples are undefined and left out" if interval.dropped else ""
     note = _joined(interval.note, dropped)
     low, high, error = map(or_none, interval[:3]) if intervals.level is not None else (None, None, None)
     floor = 2 / (1 + len(drawn_a))
@@ -157,7 +157,7 @@ def _difference(text: str, a: Result, b: Result, shared: SharedDraws, test: str)
         swapped = permutation(counts_a, counts_b, metric.value, shared.resamples, shared.seed)
         p = or_none(swapped.p)
         measured = replace(measured, floor=None if swapped.exact else 1 / (1 + swapped.resamples_used))
-    alike = "alike in every dialogue" if np.array_equal(*padded(counts_a, counts_b)) else ""
+    alike = "identical in every dialogue" if np.array_equal(*padded(counts_a, counts_b)) else ""
     return replace(measured, test=f"paired-{test}", p=p, note=_joined(alike, measured.note))
 
 
@@ -178,7 +178,7 @@ def _measured(text: str, metric: Metric, counts: Mapping[str, Counts], shared: S
     drawn = {id(one): metric.value(shared.drawn[id(one)]) for one in counts.values() if shared.drawn}
     a, b = ((name, one, drawn.get(id(one))) for name, one in counts.items())
     measured = difference_of(text, metric, a, b, shared)
-    few = f"intervals and tests need 2 dialogues or more, found {len(a[1])}"
+    few = f"intervals and tests need at least 2 dialogues, found {len(a[1])}"
     return measured if shared.drawn else replace(measured, note=few)
 
 

@@ -56,6 +56,6 @@ def check_only(name: str, protocol: Protocol, slots: set[str]) -> None:
     """Raise ProtocolError where the protocol does not look at slots that the reference has."""
     only = protocol.states.only
     others = sorted(slots.difference(map(canonical, only))) if only else []
-    expected = f"a reference of its {len(only)} slots, the only ones it looks at"
-    found = f"{len(others)} others of {len(slots)} ({first_few(others)})"
+    expected = f"a reference with no slots but the {len(only)} that it scores"
+    found = f"{len(others)} others among {len(slots)} ({first_few(others)})"
     require(not others, f"protocol {name}", expected, found, ProtocolError)

@@ -124,18 +124,18 @@ def explain(
     name: str | None = None,
     **options: Unpack[Settings],
 ) -> Explanation:
-    """What became of one dialogue, turn by turn.
+    """Explain the score of one dialogue, turn by turn.
 
-    ``ref``, ``pred`` and the options are as for ``evaluate``; the dialogue's id counts in any case, with or
-    without .json. Raises a DstevalError for input that cannot be read, a dialogue that is not there, or a
+    ``ref``, ``pred`` and the options are as for ``evaluate``; the dialogue's id is matched ignoring case and
+    .json. Raises a DstevalError for input that cannot be read, a dialogue that is not there, or a
     metric other than FGA.
     """
     run = Run.of(protocol, **options)
-    expected = "a protocol that compares whole turns, which are explained one by one"
+    expected = "a protocol that scores whole turns"
     unit, where = run.protocol.scope.unit, f"protocol {run.protocol.name}"
     require(unit == "turn", where, expected, "service frames", ProtocolError)
     chosen = parse(metric)
-    expected, where = "FGA with a lambda, which weighs turns", f"metric {str(chosen)!r}"
+    expected, where = "FGA with a lambda, such as FGA@0.5", f"metric {str(chosen)!r}"
     require(chosen.name == "FGA", where, expected, chosen.name, MetricError)
     fga = run.resolved([chosen])[str(chosen)]
     source = open_input(pred, "predictions")
@@ -151,7 +151,7 @@ def explain(
     pairs = list(scan.compared())
     if not pairs:
         left_out = run.protocol.scope.leave_out_why or "left out"
-        raise AlignmentError(where=f"dialogue {dialogue!r}", found=f"a dialogue not scored: {left_out}")
+        raise AlignmentError(where=f"dialogue {dialogue!r}", problem=f"this dialogue is not scored ({left_out})")
     turns = _turns(*pairs[0], scan.outcomes(), fga, run.protocol.scope.bits)
     return Explanation(pairs[0][0].id, name or system_name(label), run.protocol.label, str(fga), tuple(turns))
 

@@ -125,5 +125,5 @@ def _histogram(result: Result, variant: str) -> Array:
 
 
 def _lacking(result: Result, expected: str, metric: Metric) -> MetricError:
-    remedy = f"Score the predictions with {metric}@0.5; one lambda gives all."
+    remedy = f"Score the predictions with {metric}@0.5; any lambda will do."
     return MetricError(where=result.name, expected=expected, found="none", remedy=remedy)

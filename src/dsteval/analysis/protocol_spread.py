@@ -113,7 +113,9 @@ def spread(
     source = open_input(pred, "predictions")
     reference = None if ref is None else open_input(ref, "reference")
     if not isinstance(source, Source) or not isinstance(reference, Source | None):
-        raise OptionError(where="spread", expected="files or dictionaries", found="an iterator, which ends")
+        raise OptionError(
+            where="spread", expected="files or dictionaries", found="an iterator, which can be read only once"
+        )
     own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
     keep_dialogues(source, options.get("format"), own)
     runs: dict[str, _ProtocolRun] = {}
@@ -129,7 +131,7 @@ def spread(
     listed: tuple[Disagreement, ...] = ()
     if between is not None:
         for protocol in between:
-            why = f"a protocol that does not apply: {reasons.get(protocol)}"
+            why = f"the protocol does not apply: {reasons.get(protocol)}"
             require(protocol in runs, f"--between {protocol}", "", why)
         a, b = (runs[protocol] for protocol in between)
         listed = tuple(one for apart in _turns_apart(a, b) for one in _slots_apart(a, b, apart))

@@ -80,7 +80,7 @@ def over_protocols(
     options are those of ``evaluate``. A protocol does not apply where the systems cover different dialogues under
     it. Raises the DstevalError of the first protocol where none applies, OptionError for fewer than two systems.
     """
-    require(len(systems) >= 2, "systems", "2 or more", len(systems))
+    require(len(systems) >= 2, "systems", "at least 2", len(systems))
     reference = None if ref is None else open_again(ref, "reference")
     sources = {name: open_again(system, name) for name, system in systems.items()}
     slots = _reference_slots(reference, sources, options)
@@ -92,7 +92,7 @@ def over_protocols(
             result = evaluate(reference, source, metrics=[metric], protocol=protocol, name=name, **options)
             if (value := result.scores[0].value) is None:
                 raise ProtocolError(
-                    where=f"protocol {protocol}, {name}", found=f"no {metric}: {result.scores[0].why}"
+                    where=f"protocol {protocol}, {name}", problem=f"{metric} is undefined ({result.scores[0].why})"
                 )
             check_only(protocol, load(protocol), slots)
             values.append(value)

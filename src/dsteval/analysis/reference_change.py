@@ -120,7 +120,7 @@ def two_references(
         keep_dialogues(source, own.get("format"), run.reading(pred=True, with_ref=ref is not None))
         result = evaluate(opened, source, metrics=metrics, protocol=chosen, name=label, **own)
         if result.outcomes is None or not result.outcomes.has_values:
-            found = "right/wrong marks, the same for any reference"
+            found = "right/wrong marks, which do not depend on the reference"
             raise ProtocolError(where=label, expected="values", found=found)
         states = {canonical_id(dialogue.id): both for dialogue, both in Scan(run, opened, source).pairs()}
         sides.append((result, result.outcomes, states))

@@ -1,4 +1,4 @@
-"""How many dialogues a test set needs, and what the one at hand can tell."""
+"""How many dialogues a test set needs, and what this one can detect."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -91,7 +91,7 @@ def plan(
         if (wanted := asked.get(text)) is not None:
             require(0 < wanted < math.inf, "difference", "a number above 0", wanted)
             possible = wanted <= 1 or not metric.percent
-            require(possible, "difference", f"at most 100 points for {metric}", f"{100 * wanted:g} points")
+            require(possible, "difference", f"at most 100 percentage points for {metric}", f"{100 * wanted:g}")
     drawn = aligned.resampled(intervals)
     systems: list[PlannedSystem] = []
     pairs: list[PlannedDifference] = []
@@ -104,7 +104,7 @@ def plan(
             error = None if interval is None else or_none(interval.error)
             note = _no_sigma(aligned, point, sigma(one))
             if not note and interval and interval.dropped:
-                note = f"{interval.dropped} resamples undefined and left out"
+                note = f"{interval.dropped} resamples are undefined and left out"
             systems.append(PlannedSystem(text, name, or_none(point), error, or_none(sigma(one)), note))
         for a, b in combinations(range(len(points)), 2):
             apart, own = points[a] - points[b], sigma(moved[a] - moved[b])
@@ -121,7 +121,7 @@ def _no_sigma(aligned: AlignedCounts, point: float, own: float) -> str:
         return ""
     if math.isnan(point):
         return "the metric is undefined"
-    return too_few(aligned.dialogues) or "the metric is undefined without single dialogues"
+    return too_few(aligned.dialogues) or "the metric is undefined when a dialogue is left out"
 
 
 def _planned(pair: PlannedDifference, dialogues: int, alpha: float, power: float) -> PlannedDifference:
@@ -129,9 +129,11 @@ def _planned(pair: PlannedDifference, dialogues: int, alpha: float, power: float
     if difference is None or sigma is None:
         return pair
     if sigma == 0:
-        return replace(pair, note="the systems differ by the same in every dialogue: nothing to plan by")
+        return replace(
+            pair, note="the difference is the same in every dialogue, so no sample size can be estimated"
+        )
     pair = replace(pair, detectable=detectable(sigma, dialogues, alpha, power))
     target = abs(difference) if pair.target is None else pair.target
     if not target:
-        return replace(pair, note="the systems do not differ; say which difference is to be told")
+        return replace(pair, note="the systems do not differ; give the difference to detect")
     return replace(pair, target=target, needed=needed(sigma, target, alpha, power))

@@ -81,7 +81,7 @@ def repeated(results: Sequence[Result], metrics: Sequence[str | Metric] | None =
     aligned = aligned_counts(results, metrics)
     values = tuple(_repeated(text, aligned.points(text)) for text in aligned.metrics)
     if saved := [result.name for result in results if result.outcomes is None]:
-        note = f"agreement needs predictions, and of a saved result only counts are left ({first_few(saved)})"
+        note = f"agreement needs predictions; saved results hold only counts ({first_few(saved)})"
         return Repeats(*aligned[:3], values, None, note)
     return Repeats(*aligned[:3], values, _agreed(results))
 

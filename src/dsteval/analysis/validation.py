@@ -54,7 +54,7 @@ def validate(
     against itself under the protocol. Values are looked up in the option ``ontology``, if it is given.
     """
     format = options.get("format")
-    asked = None if format is None else readers.Detected(readers.find(format), "as asked for")
+    asked = None if format is None else readers.Detected(readers.find(format), "as requested")
     detected = asked or readers.detect(source)
     own = readers.Options(options.get("updates", False), options.get("ref_field") if ref is None else None)
     dialogues = list(readers.read(source, "pred", detected.reader.name, own))
@@ -105,14 +105,14 @@ def _check_self(scan: Scan) -> str:
     listed = ", ".join(f"{score.metric} {number(score.value, digits=4)}" for score in imperfect)
     if not len(outcomes.wrong_unit):
         # Such as RSA where empty turns count 0: the rule of the metric, not the reference.
-        return f"every slot right, but {listed}"
+        return f"every slot is right, but {listed}"
     unit, slot = (int(column[0]) for column in (outcomes.wrong_unit, outcomes.wrong_slot))
     dialogue_id = outcomes.dialogues[int(outcomes.dialogue_of[unit])]
     raise AlignmentError(
         where=scan.source,
-        expected=f"a reference that is perfect against itself under {scan.run.protocol.label}",
+        expected=f"a perfect score of the reference against itself under {scan.run.protocol.label}",
         found=listed,
         extent=f"{len(imperfect)} of {len(scores)} metrics; first: dialogue {dialogue_id!r}, "
         f"turn {outcomes.turn[unit]}, slot {outcomes.slots[slot]!r}",
-        remedy="The protocol treats the two sides differently.",
+        remedy="The protocol treats reference and prediction differently.",
     )

@@ -15,32 +15,32 @@ _NAMED = 5  # slots in a sentence
 _MOST = 0.9  # of the slots that there could be, for a file to be one that lists every slot
 
 _WRITTEN_NONE = (
-    "exact and normalised drop '', none and not mentioned, mwzeval those of the reference, gca drops none alone, "
-    "fga-official and fga-paper count each as a value (states.absent)"
+    "exact and normalised drop '', none and not mentioned, mwzeval only in the reference, gca only none; "
+    "fga-official and fga-paper score them as values (states.absent)"
 )
 
 KINDS: dict[str, str] = {
     "lists-every-slot": _WRITTEN_NONE,
     "none-in-ref": _WRITTEN_NONE,
     "none-in-pred": _WRITTEN_NONE,
-    "odd-values": "exact takes each for a value: leave such slots out, or name the words in states.absent; add "
-    "--updates where '[DELETE]' takes a slot out of the state; cut special tokens off",
-    "outside-ontology": "exact looks at no ontology, so that such a value is right where both sides have it; "
-    "icdst and dst-prompting drop names, places and foods that it lacks",
-    "not-in-ontology": "these values were not looked up",
-    "variant-spellings": "exact takes case and white space for one value, normalised also spellings and times; "
-    "what differs by punctuation, blanks or 'the' is two values under both",
-    "hyphens": "SlotAccuracy(split=last), as in trade, somdst, t5dst, icdst, gca and fga-official, cuts slot and "
-    "value at the last hyphen, so that a wrong one can count twice; split=first does not",
-    "sets": "exact takes a prediction for right if all of it is among the reference's values; mwzeval takes the "
-    "reference's first (states.alternatives=first); trade, gca, fga-official and fga-paper compare texts as "
+    "odd-values": "exact scores each as a value: leave such slots out, or list the words in states.absent; add "
+    "--updates if '[DELETE]' removes a slot from the state; strip special tokens",
+    "outside-ontology": "exact uses no ontology, so such a value is right if both sides have it; "
+    "icdst and dst-prompting drop names, places and foods that are not in it",
+    "not-in-ontology": "these values were not checked",
+    "variant-spellings": "exact ignores case and white space, normalised also unifies spellings and times; "
+    "values that differ by punctuation, blanks or 'the' are different under both",
+    "hyphens": "SlotAccuracy(split=last), as in trade, somdst, t5dst, icdst, gca and fga-official, splits slot "
+    "and value at the last hyphen, so a wrong value can count twice; split=first avoids this",
+    "sets": "exact accepts a prediction if all of it is among the reference's values; mwzeval uses the "
+    "reference's first value (states.alternatives=first); trade, gca, fga-official and fga-paper compare texts as "
     "written and refuse lists",
-    "dontcare": "exact and normalised take all spellings for one value; trade, gca, fga-official and fga-paper "
+    "dontcare": "exact and normalised treat all spellings as one value; trade, gca, fga-official and fga-paper "
     "compare them as written (states.dontcare=literal)",
     "dontcare-or-none": "each is a wrong slot under exact; simpletod-v1 drops dontcare on both sides "
-    "(states.dontcare=drop), mwzeval the reference's alone (drop-ref)",
-    "never-predicted": "each is a wrong slot: look for another spelling of the slot among the predicted ones, or "
-    "for a domain that the tracker was not made for",
+    "(states.dontcare=drop), mwzeval only in the reference (drop-ref)",
+    "never-predicted": "each is a wrong slot: check whether the predictions spell the slot differently, or "
+    "whether the tracker does not cover its domain",
 }
 """The kinds of facts, and what protocols and options make of each."""
 
@@ -130,10 +130,10 @@ def _unset(written: Occurrences) -> Iterator[Fact]:
     turns = len(group.turns)
     total = f"{group.count} of {written.counts.total()} slots at {turns} of {len(written.states)} turns"
     if items and _lists_every_slot(written):
-        kind, about = "lists-every-slot", f"{written.name}, lists every slot: not set {total} ({_counted(words)})"
+        kind, about = "lists-every-slot", f"{written.name}, lists every slot: {total} not set ({_counted(words)})"
         yield Fact(kind, written.side, about, turns, group.count, {}, (), KINDS[kind])
     else:
-        about = f"{written.name}, written as not set where others are left out: {total} ({_counted(words)})"
+        about = f"{written.name}, slots written as not set instead of left out: {total} ({_counted(words)})"
         yield from _fact(group, f"none-in-{written.side}", written.side, about)
 
 
@@ -152,7 +152,7 @@ def _lists_every_slot(written: Occurrences) -> bool:
 def _odd(written: Occurrences) -> Iterator[Fact]:
     """Words for no value that no protocol of ours drops, marks of deletion, special tokens of language models."""
     group = written.group(written.where(lambda slot, texts: any(map(oddity, texts))))
-    return _fact_of(written, group, "odd-values", "words for no value, '[DELETE]', or special tokens")
+    return _fact_of(written, group, "odd-values", "placeholders for no value, '[DELETE]', or special tokens")
 
 
 def _outside(written: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fact]:
@@ -165,7 +165,9 @@ def _outside(written: Occurrences, ontology: Mapping[str, Texts]) -> Iterator[Fa
             outside.append(item)
     yield from _fact_of(written, written.group(outside), "outside-ontology", "not in the ontology")
     group = written.group(written.where(lambda slot, texts: slot not in ontology))
-    yield from _fact_of(written, group, "not-in-ontology", f"slots that the ontology lacks ({len(group.slots)})")
+    yield from _fact_of(
+        written, group, "not-in-ontology", f"slots that are not in the ontology ({len(group.slots)})"
+    )
 
 
 def _variants(written: Occurrences) -> Iterator[Fact]:

@@ -58,7 +58,7 @@ def worst(
     Dialogues in which the metric is undefined are left out. Raises OptionError for a count below 1, and as
     ``evaluate`` does.
     """
-    require(count >= 1, "--worst", "1 or more", count)
+    require(count >= 1, "--worst", "at least 1", count)
     chosen = parse(metric)
     options["ci"] = None
     result = evaluate(ref, pred, metrics=[chosen], protocol=protocol, name=name, **options)

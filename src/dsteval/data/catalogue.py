@@ -110,7 +110,7 @@ def parse(text: str, where: str) -> Catalogue:
         tables = tomllib.loads(text)
         return {name: msgspec.convert({**table, "name": name}, Dataset) for name, table in tables.items()}
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, TypeError) as error:
-        expected = "TOML" if isinstance(error, tomllib.TOMLDecodeError) else "a table for each data set"
+        expected = "TOML" if isinstance(error, tomllib.TOMLDecodeError) else "one table per data set"
         raise OptionError(where=where, expected=expected, found=str(error)) from None
 
 

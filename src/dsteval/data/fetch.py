@@ -43,7 +43,7 @@ def cache_folder() -> Path:
     try:
         return _cache_folder()
     except RuntimeError as error:  # no such user, or one without a home
-        remedy = "Name a folder with DSTEVAL_CACHE."
+        remedy = "Set DSTEVAL_CACHE to a folder."
         raise OptionError(where="DSTEVAL_CACHE", expected="a folder", found=str(error), remedy=remedy) from None
 
 
@@ -76,7 +76,7 @@ def resolve(text: str, *, progress: Progress | None = None, catalogue: Catalogue
     opened = dataset.whole if chosen is None else dataset.splits[chosen]
     if opened is None:
         names = " or ".join(f"{dataset.name}/{split}" for split in dataset.splits)
-        raise OptionError(where=text, expected=f"one split of it: {names}", found="the name alone")
+        raise OptionError(where=text, problem="needs a split", remedy=f"Write {names}.")
     return fetch(name, chosen, progress=progress, catalogue=catalogue) / opened
 
 
@@ -132,7 +132,7 @@ def _folder(dataset: Dataset) -> Path:
 def _check_copy(dataset: Dataset, file: DataFile, place: Path) -> None:
     """Refuse a cached file, or one put there by hand, that is not the file of the catalogue."""
     with suppress(OSError):  # of what cannot be read its reader tells
-        remedy = "Delete it to have it fetched again, or name a file of your own by its path."
+        remedy = "Delete it to download it again, or give the path of your own file."
         blob, where = file.blob and blob_id(place), f"{dataset.name}, {place}"
         require(blob == file.blob, where, f"the git blob {file.blob}", blob, FetchError, remedy)
 
@@ -144,8 +144,8 @@ def _writing(dataset: Dataset, place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         where, found = f"{dataset.name}, {place}", error.strerror or str(error)
-        remedy = "Name another folder with DSTEVAL_CACHE."
-        raise FetchError(where=where, expected="a place to write to", found=found, remedy=remedy) from None
+        remedy = "Set DSTEVAL_CACHE to another folder."
+        raise FetchError(where=where, expected="a writable place", found=found, remedy=remedy) from None
 
 
 @contextmanager
@@ -193,7 +193,7 @@ class _Download:
         folder = f"{base.rstrip('/')}/{self.dataset.repository}/{self.dataset.commit}"
         self.url = f"{folder}/{quote(self.file.path)}"
         self.partial = self.place.with_name(f"{self.place.name}.partial")
-        self.by_hand = f"name a mirror with DSTEVAL_DATA_URL, or put a copy of the file at {self.place}"
+        self.by_hand = f"set DSTEVAL_DATA_URL to a mirror, or put a copy of the file at {self.place}"
 
     def run(self) -> None:
         """Download, verify, and give the file its name."""
@@ -205,7 +205,7 @@ class _Download:
                 return
             self.partial.unlink()
         where, found = f"{self.dataset.name}, {self.url}", f"{found}, which was deleted"
-        remedy = f"Something on the way sent another file: try again, {self.by_hand}."
+        remedy = f"The server or a proxy sent another file: try again, {self.by_hand}."
         raise FetchError(where=where, expected=expected, found=found, remedy=remedy)
 
     def _verdict(self) -> tuple[str, str]:
@@ -220,7 +220,7 @@ class _Download:
             try:
                 content = msgspec.json.decode(self.partial.read_bytes())
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                return "JSON", f"something else ({error})"
+                return "JSON", f"invalid JSON ({error})"
             # SGD's form, as all files without a checksum have it.
             members = content if isinstance(content, list) else []
             known = ({"dialogue_id", "service_name"} & set(one) for one in members if isinstance(one, dict))
@@ -256,7 +256,7 @@ class _Download:
                 found, remedy = f"{self.url} ({error})", "Check DSTEVAL_DATA_URL."
                 raise FetchError(
                     where=self.dataset.name,
-                    expected="an address that can be requested",
+                    expected="a valid address",
                     found=found,
                     remedy=remedy,
                 ) from None
@@ -274,8 +274,8 @@ class _Download:
         problem = f"{self.url} cannot be reached ({said})"
         remedy = "Check the connection"
         if self._come:
-            problem = f"the download of {self.url} broke off ({said})"
-            remedy = f"What came is kept ({self._come} bytes): run this again to go on from there"
+            problem = f"the download of {self.url} was interrupted ({said})"
+            remedy = f"{self._come} bytes are kept: run the command again to resume"
         return FetchError(problem, where=self.dataset.name, remedy=f"{remedy}, {self.by_hand}.")
 
     def _attempt(self) -> None:
@@ -297,7 +297,7 @@ class _Download:
                     start, size = _extent(response.headers)
                 if start not in (0, come):
                     self.partial.unlink()
-                    raise ConnectionError(f"the server sent bytes from {start} on, not from {come}")
+                    raise ConnectionError(f"the server resumed at byte {start} instead of {come}")
                 self._write(response, start, size)
         except HTTPError as error:
             if error.code != 416 or not come:
@@ -334,7 +334,7 @@ class _Download:
         if size is not None and done != size:
             if done > size:
                 self.partial.unlink()
-            raise ConnectionError(f"{done} of {size} bytes came")
+            raise ConnectionError(f"{done} of {size} bytes received")
 
 
 def _extent(headers: Any) -> tuple[int, int | None]:

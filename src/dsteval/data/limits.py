@@ -13,7 +13,7 @@ PATIENCE = 60.0  # seconds
 
 def expected() -> str:
     """The limits, for a message."""
-    return f"a file of at most {MOST_BYTES >> 30} GiB, at {SLOWEST} bytes a second or more"
+    return f"a file of at most {MOST_BYTES >> 30} GiB, at {SLOWEST} bytes per second or more"
 
 
 def beyond(size: int, come: int, seconds: float) -> str:

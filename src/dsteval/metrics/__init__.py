@@ -23,7 +23,7 @@ def _bundled() -> dict[str, Metric]:
 METRICS: Registry[Metric] = Registry("metrics", _bundled)
 
 names = METRICS.names
-"""The names of all metrics at hand."""
+"""The names of all available metrics."""
 
 
 def find(name: str) -> Metric:

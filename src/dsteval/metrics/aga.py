@@ -5,7 +5,9 @@ from dsteval.metrics.counting import Counts, per_denominator
 from dsteval.outcomes.table import Outcomes
 
 OVER = Parameter(
-    ("ref", "union"), "divide by the slots of the reference, or by the pairs of either side", of_values=("union",)
+    ("ref", "union"),
+    "divide by the reference slots, or by the slot-value pairs of both sides together",
+    of_values=("union",),
 )
 
 

@@ -29,12 +29,12 @@ class Parameter:
 
 
 WRONG_UNIT = {
-    "turn": "the unit is the whole turn; only protocols that count service frames, such as sgd, have it",
-    "frame": "the unit is the service frame, and it needs whole turns",
+    "turn": "the protocol scores whole turns; this metric needs service frames, as in sgd",
+    "frame": "the protocol scores service frames; this metric needs whole turns",
 }
 """Why a metric of the other unit cannot be had, by the unit of the outcomes."""
 
-TURNS = Parameter(("all", "last"), "every turn, or the last of each dialogue only")
+TURNS = Parameter(("all", "last"), "every turn, or only the last of each dialogue")
 
 AVERAGE = Parameter(
     ("turn", "dialogue"),
@@ -97,7 +97,7 @@ class Metric:
         """The same metric with parameters set. Raises MetricError for one that it does not take."""
         for key, value in parameters.items():
             if not self.parameters:
-                raise MetricError(f"{self.name} takes no parameters, found {key}={value}")
+                raise MetricError(f"{self.name} takes no parameters, but was given {key}={value}")
             if key not in self.parameters:
                 raise MetricError(unknown(f"parameter of {self.name}", key, list(self.parameters)))
             choices = self.parameters[key].choices
@@ -108,8 +108,8 @@ class Metric:
     def __matmul__(self, number: float) -> Metric:
         """The same metric with its number set: ``FGA @ 0.5``. Raises MetricError where it takes none."""
         if not self.number_about:
-            raise MetricError(f"{self.name} takes no number, found @{number}")
-        expected = f"{self.number_about}, 0 or more (inf included)"
+            raise MetricError(f"{self.name} takes no number, but was given @{number}")
+        expected = f"a number of at least 0, or inf ({self.number_about})"
         require(number >= 0, f"{self.name}@{number}", expected, number, MetricError)
         return replace(self, number=float(number))
 
@@ -121,8 +121,8 @@ class Metric:
     def checked(self) -> Metric:
         """The metric itself. Raises MetricError where its number is missing."""
         if self.number_about and self.number is None:
-            where, expected = f"metric {str(self)!r}", f"a number, {self.number_about}"
-            raise MetricError(where=where, expected=expected, found="none", remedy=f"Write {self}@0.5.")
+            where, problem = f"metric {str(self)!r}", f"needs a number ({self.number_about})"
+            raise MetricError(problem, where=where, remedy=f"For example {self}@0.5.")
         return self
 
     def resolve(self, defaults: Mapping[str, str]) -> Metric:
@@ -165,9 +165,9 @@ class Metric:
         if outcomes.unit not in self.unit:
             return WRONG_UNIT[outcomes.unit]
         if ("values" in self.needs or self.extra or self._chosen("of_values")) and not outcomes.has_values:
-            return "the file holds right/wrong marks and no values"
+            return "the file has right/wrong marks instead of values"
         if "ref" in self.needs and not outcomes.has_ref:
-            return "the file holds no reference; give one with --ref"
+            return "the file has no reference; give one with --ref"
         return None
 
     def count(self, outcomes: Outcomes) -> Counts:

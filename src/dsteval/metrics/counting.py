@@ -65,9 +65,9 @@ def per_column(
         longest = int(np.diff(outcomes.offsets).argmax())
         raise MetricError(
             where=f"dialogue {outcomes.dialogues[longest]!r}",
-            expected=f"at most {MOST_CELLS} counts, dialogues times distances",
+            expected=f"at most {MOST_CELLS} counts (dialogues times distances)",
             found=f"{size} times {width}",
-            remedy="Score the longest dialogues apart from the others.",
+            remedy="Score the longest dialogues separately.",
         )
     sums = np.bincount(dialogue * width + column[chosen], weights, minlength=size * width)
     counts = sums.astype(np.int64).reshape(size, width)

@@ -26,7 +26,7 @@ class _DialogueMatch(RatioMetric):
 
     about = "share of dialogues that are right at every turn"
     undefined_reason = "there is no dialogue"
-    without_dialogues = "the data is single instances, no dialogues"
+    without_dialogues = "the data has single instances instead of dialogues"
 
     def count(self, outcomes: Outcomes) -> Counts:
         """Columns: 1 for a dialogue with a turn that counts, 1 where all of these are exact."""

@@ -24,7 +24,7 @@ class _ErrorLifetime(ErrorMetric):
     Reference: dsteval's own.
     """
 
-    about = "mean number of turns that an error lives"
+    about = "mean number of turns that an error lasts"
     perfect = False
     percent = False
     bounds = (1.0, float("inf"))

@@ -31,12 +31,12 @@ class VariantMetric(AveragedMetric):
         if reason := super().unavailable_reason(outcomes):
             return reason
         if not outcomes.has_dialogues:
-            return "the data is single instances: without dialogues no error is inherited"
+            return "the data has single instances: without dialogues no error is inherited"
         variant = self.get("variant")
         if variant != "trippy" and not outcomes.has_values:
-            return f"right/wrong marks do not tell variant {variant}; only variant trippy reads them"
+            return f"right/wrong marks cannot be scored with variant {variant}, only with variant trippy"
         if outcomes.graded:
-            return "the rule gives scores between right and wrong, so that no turn is plainly wrong"
+            return "the matching rule gives partial scores, so turns are not simply right or wrong"
         return None
 
 
@@ -75,7 +75,7 @@ class _FGA(VariantMetric):
     """
 
     about = "mean weight of turns: exact 1, new error 0, inherited error 1 - exp(-lambda x), x turns after it"
-    number_about = "lambda, how fast an old mistake is forgotten"
+    number_about = "lambda, how fast a past error is forgiven"
     ratio_of_counts = False
 
     def turn_count(self, outcomes: Outcomes) -> Counts:

@@ -31,7 +31,7 @@ class _FrameAGA(RatioMetric):
     about = "mean over service frames of the mean score of the reference's slots"
     parameters = {"slots": SLOTS}
     ratio_of_counts = False
-    undefined_reason = "no frame has a slot of that kind in its reference"
+    undefined_reason = "no reference frame has a slot of that kind"
     unit = ("frame",)
 
     def count(self, outcomes: Outcomes) -> Counts:

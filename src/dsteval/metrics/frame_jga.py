@@ -7,9 +7,9 @@ from dsteval.metrics.counting import Counts, mean_counts
 from dsteval.outcomes.table import Array, Outcomes
 
 SLOTS = Parameter(
-    ("all", "categorical", "noncategorical"), "all slots of the schema, those it calls categorical, or the others"
+    ("all", "categorical", "noncategorical"), "all slots of the schema, only categorical ones, or only the others"
 )
-ACROSS = Parameter(("frame", "turn"), "every frame by itself, or the product over the frames of each turn")
+ACROSS = Parameter(("frame", "turn"), "each frame separately, or the product over the frames of each turn")
 
 _COLUMN = {"all": "", "categorical": "_cat", "noncategorical": "_noncat"}
 

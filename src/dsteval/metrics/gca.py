@@ -7,7 +7,7 @@ from dsteval.metrics.counting import Counts, per_dialogue
 from dsteval.outcomes.table import Array, Outcomes
 
 _WEIGHTS = np.array([10 / 11, 10 / 11, 1 - 10 / 11, 1 - 10 / 11])
-NONE = Parameter(("absent", "value"), "whether a slot written as none is not there, or has a value like others")
+NONE = Parameter(("absent", "value"), "whether none means that the slot is absent, or is a value")
 
 
 class _GCA(Metric):
@@ -38,7 +38,7 @@ class _GCA(Metric):
     about = "harmonic mean of four ratios over the changes of each turn: correct, wrong, over-predicted, missed"
     columns = 5
     undefined_reason = "nothing changes on either side"
-    without_dialogues = "the data is single instances: without dialogues nothing changes"
+    without_dialogues = "the data has single instances: without dialogues nothing changes"
     parameters = {"none": NONE}
 
     @property

@@ -26,7 +26,7 @@ class _IntentAccuracy(RatioMetric):
     """
 
     about = "share of service frames whose active intent is right"
-    undefined_reason = "no frame tells an intent on both sides"
+    undefined_reason = "no frame has an intent on both sides"
     unit = ("frame",)
 
     def count(self, outcomes: Outcomes) -> Counts:

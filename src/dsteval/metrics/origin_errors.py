@@ -11,7 +11,7 @@ from dsteval.outcomes.table import Array, Outcomes
 # The parameter's word for each kind: "wrong value" has a blank.
 _WORDS = tuple(kind.partition(" ")[0] for kind in KINDS)
 
-KIND = Parameter(("any", *_WORDS), "errors of every kind, or of one: what the slot was at the turn where it began")
+KIND = Parameter(("any", *_WORDS), "all errors, or only those of one kind, given by how they began")
 
 
 class ErrorMetric(RatioMetric):
@@ -23,7 +23,7 @@ class ErrorMetric(RatioMetric):
     def unavailable_reason(self, outcomes: Outcomes) -> str | None:
         """Right/wrong marks tell that a slot is wrong, not that it changed."""
         if outcomes.unit == "turn" and not outcomes.has_values:
-            return "right/wrong marks do not tell where one error of a slot ends and the next begins"
+            return "right/wrong marks do not show where one error of a slot ends and the next begins"
         return super().unavailable_reason(outcomes) or lineage_unavailable(outcomes)
 
     def amount(self, errors: Lineage) -> Array:
@@ -61,7 +61,7 @@ class _OriginErrors(ErrorMetric):
     Reference: dsteval's own; Dey, Kummara and Desarkar, ACL 2022, Figure 1 draws the arrows that it follows.
     """
 
-    about = "new errors per turn, each counted once however long it lives"
+    about = "new errors per turn, each counted once however long it lasts"
     undefined_reason = "there is no turn"
     best = 0.0
     bounds = (0.0, float("inf"))

@@ -26,7 +26,7 @@ class _RepairRate(ErrorMetric):
     Reference: dsteval's own.
     """
 
-    about = "share of errors that were put right later"
+    about = "share of errors that are corrected later"
     perfect = False
 
     def amount(self, errors: Lineage) -> Array:

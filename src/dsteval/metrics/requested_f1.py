@@ -29,7 +29,7 @@ class _RequestedF1(RatioMetric):
 
     about = "mean over service frames of the F1 of requested slots"
     ratio_of_counts = False
-    undefined_reason = "no frame tells requested slots on both sides"
+    undefined_reason = "no frame has requested slots on both sides"
     unit = ("frame",)
 
     def count(self, outcomes: Outcomes) -> Counts:

@@ -7,7 +7,7 @@ from dsteval.metrics.counting import Counts, per_denominator
 from dsteval.metrics.slot_accuracy import SPLIT, hyphen_surplus
 from dsteval.outcomes.table import Outcomes
 
-EMPTY = Parameter(("skip", "zero", "one"), "what a turn without any slot on either side counts")
+EMPTY = Parameter(("skip", "zero", "one"), "the score of a turn without slots on either side")
 
 
 class _RSA(FractionsMetric):

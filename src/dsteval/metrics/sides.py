@@ -10,7 +10,7 @@ from dsteval.outcomes.table import Array, Outcomes
 
 CREDIT = Parameter(
     ("whole", "partial"),
-    "a slot is right or not, or counts its match score where the rule gives one in between",
+    "whether a partial match counts as wrong, or with its match score",
     no_count=("partial",),
 )
 

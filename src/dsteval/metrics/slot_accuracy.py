@@ -11,13 +11,14 @@ from dsteval.values.matchers import PreparedValue, texts
 
 SPLIT = Parameter(
     ("first", "last"),
-    "how a wrong prediction finds its slot: by name, or by cutting 'slot-value' at the last hyphen as TRADE does",
+    "how the slot of a wrong prediction is found: by name, or by splitting 'slot-value' at the last hyphen "
+    "as TRADE does",
     of_values=("last",),
 )
 
 WRONG = Parameter(
     ("once", "twice"),
-    "how often a wrong value counts: once, or as a slot missed and one too many",
+    "whether a wrong value counts once, or twice (as missed and as spurious)",
     of_values=("twice",),
 )
 

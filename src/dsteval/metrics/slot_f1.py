@@ -24,7 +24,7 @@ class _SlotF1(SidesMetric):
     """
 
     about = "harmonic mean of slot precision and recall, over the corpus"
-    undefined_reason = "neither side holds a slot"
+    undefined_reason = "neither side has a slot"
     sides = ("ref", "pred")
 
 

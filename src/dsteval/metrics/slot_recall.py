@@ -23,7 +23,7 @@ class _SlotRecall(SidesMetric):
     """
 
     about = "share of the reference's slots that are right, over the corpus"
-    undefined_reason = "the reference holds no slot"
+    undefined_reason = "the reference has no slot"
     sides = ("ref",)
 
 

@@ -1,4 +1,4 @@
-"""Update accuracy: the share of turns whose own update is right, whatever was wrong before."""
+"""Update accuracy: the share of turns whose update is right, whatever was wrong before."""
 
 from dsteval.metrics.base import FlagMetric
 
@@ -22,9 +22,9 @@ class _UpdateAccuracy(FlagMetric):
     Prompting", EMNLP 2021; chiahsuan156/DST-as-Prompting.
     """
 
-    about = "share of turns whose own update is right"
+    about = "share of turns whose update is right"
     extra = "updates"
-    without_dialogues = "the data is single instances: without dialogues there is no turn before"
+    without_dialogues = "the data has single instances: without dialogues there is no previous turn"
 
 
 UpdateAccuracy = _UpdateAccuracy()

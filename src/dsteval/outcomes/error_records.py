@@ -146,7 +146,7 @@ def errors_of(outcomes: Outcomes, contexts: Iterable[DialogueContext]) -> Iterat
     """
     reason = unavailable_reason(outcomes)
     if reason is not None:
-        raise ProtocolError(where="errors", found=f"none to follow: {reason}")
+        raise ProtocolError(where="errors", found=f"cannot be followed: {reason}")
     errors, known = lineage(outcomes), list(contexts)
     number, turns = len(errors), outcomes.turn.tolist()
     starts = outcomes.offsets.tolist()

@@ -85,11 +85,11 @@ class Framer:
         if not self._schema and not self._free:
             raise ProtocolError(
                 where=self.source,
-                expected=f"a schema, which tells protocol {self.protocol.name} the slots of each service and "
+                expected=f"a schema, from which protocol {self.protocol.name} takes the slots of each service and "
                 "which of them are categorical",
                 found="none beside the reference",
-                remedy="Give it with --schema FILE; without one, --set scope.schema=none takes the slots seen, "
-                "none of them categorical.",
+                remedy="Give it with --schema FILE; or use the slots that occur with --set scope.schema=none, "
+                "none of them as categorical.",
             )
         frames = self._listed(dialogue) if self.of_turns else self._by_domain(dialogue, prepared)
         units = [self._fitted(unit) for unit in frames]
@@ -108,11 +108,10 @@ class Framer:
         if found:
             raise ProtocolError(
                 where=f"{self.source}, dialogue {dialogue.id!r}",
-                expected=f"frames for each service of a turn, without which protocol {self.protocol.name} has too "
-                "little to go by",
+                expected=f"a frame for each service of a turn, as protocol {self.protocol.name} scores them",
                 found=found,
-                remedy="Take a protocol of whole turns, such as exact, or the slots of each domain as its frame "
-                "with --set scope.frames=domains.",
+                remedy="Use a protocol that scores whole turns, such as exact, or make a frame of each "
+                "domain's slots with --set scope.frames=domains.",
             )
 
     def _listed(self, dialogue: Dialogue) -> Iterator[Unit]:
@@ -139,8 +138,8 @@ class Framer:
                     turn.number,
                     slot=slot_of(frame.service, item[0]),
                     expected=f"a value in every list ({side})",
-                    found="a list without any, or null",
-                    remedy="Leave out a slot that has none.",
+                    found="an empty list or null",
+                    remedy="Leave out slots without a value.",
                 )
             pair = self.preparer.pair(side, (slot_of(frame.service, item[0]), item[1]))
             if pair is not None:
@@ -183,16 +182,16 @@ class Framer:
                     where=self.source,
                     expected=f"a schema with every {what} of the reference"
                     + (", and whether it is categorical" if what == "slot" else ""),
-                    found=f"{len(names)} without ({first_few(names)})",
+                    found=f"{len(names)} missing ({first_few(names)})",
                     remedy="Give the schema of this data with --schema FILE.",
                 )
         if self._missing and not self._fill:
             raise AlignmentError(
                 where=self.source,
-                expected="a predicted frame for each of the reference's",
+                expected="a predicted frame for each frame of the reference",
                 found=f"{len(self._missing)} of {self._total} missing ({first_few(self._missing)})",
-                remedy="Write a frame for every service that the reference has at a turn, or count them as empty "
-                "with --missing empty.",
+                remedy="Write a frame for every service that the reference has at a turn, or score missing "
+                "ones as empty with --missing empty.",
             )
 
     def passed_over(self) -> dict[str, tuple[str, ...]]:

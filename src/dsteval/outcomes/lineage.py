@@ -92,11 +92,11 @@ class Lineage:
 def unavailable_reason(outcomes: Outcomes) -> str | None:
     """Why there is no lineage of these outcomes, or None."""
     if outcomes.unit != "turn":
-        return "the unit is the service frame; errors are followed from turn to turn"
+        return "the protocol scores service frames; errors are followed from turn to turn"
     if not outcomes.has_dialogues:
-        return "the data is single instances: without dialogues no error lives on"
+        return "the data has single instances: without dialogues errors cannot be followed"
     if outcomes.graded:
-        return "the rule gives scores between right and wrong, so that no slot is plainly wrong"
+        return "the matching rule gives partial scores, so slots are not simply right or wrong"
     return None
 
 

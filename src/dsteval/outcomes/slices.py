@@ -71,15 +71,17 @@ def check_unit(unit: str, by: Collection[str], trained: bool, lambdas: bool) -> 
     if "group" in by and not (frames and trained):
         raise OptionError(
             where="--by group",
-            expected="the schema of the training data" if frames else "a protocol that counts service frames",
-            found="none" if frames else "one that counts turns",
-            remedy="Give it with --train-schema FILE." if frames else "Take --protocol sgd.",
+            expected="the schema of the training data" if frames else "a protocol that scores service frames",
+            found="none" if frames else "one that scores whole turns",
+            remedy="Give it with --train-schema FILE." if frames else "Use --protocol sgd.",
         )
     if frames and "slot" in by:
-        expected = "service, domain, group, turn, dialogue or length where the unit is the service frame"
-        raise OptionError(where="--by slot", expected=expected, found="slot, of which a frame has many")
+        expected = "service, domain, group, turn, dialogue or length for a protocol that scores service frames"
+        raise OptionError(where="--by slot", expected=expected, found="slot")
     if frames and lambdas:
-        raise OptionError(where="--domain-lambda", expected="a protocol that counts turns", found="service frames")
+        raise OptionError(
+            where="--domain-lambda", expected="a protocol that scores whole turns", found="service frames"
+        )
 
 
 class Part(NamedTuple):

@@ -22,7 +22,7 @@ def read(
     updates: bool = False,
     ref_field: str | None = None,
 ) -> Iterator[Dialogue]:
-    """The dialogues of whatever ``evaluate`` takes, as they are written: nothing is interpreted.
+    """The dialogues of whatever ``evaluate`` takes, as written, without interpretation.
 
     ``side`` says what a file with one side holds, ``ref`` or ``pred``; the rest are the options of ``convert``.
     Raises a DstevalError where something is wrong, for values only after the last dialogue.
@@ -39,7 +39,7 @@ def read(
 def write(dialogues: Iterable[Dialogue], path: str | PathLike[str]) -> None:
     """Write dialogues as our JSON Lines, as ``convert`` does; a path that ends in .gz is packed.
 
-    A file is complete or not there. Raises OSError where it cannot be written.
+    The file is written completely or not at all. Raises OSError where it cannot be written.
     """
     dialogues = list(dialogues)
     place = Path(path)

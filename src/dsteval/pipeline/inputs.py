@@ -59,7 +59,9 @@ def open_again(value: Input, name: str) -> Source:
     source = open_input(value, name)
     if isinstance(source, Source):
         return source
-    raise OptionError(where=name, expected="a file or a dictionary", found="an iterator, which ends")
+    raise OptionError(
+        where=name, expected="a file or a dictionary", found="an iterator, which can be read only once"
+    )
 
 
 def system_name(label: str) -> str:
@@ -82,9 +84,9 @@ def check_names(names: Sequence[str], where: str) -> None:
     if twice is not None:
         raise OptionError(
             where=where,
-            expected="systems of different names",
+            expected="systems with different names",
             found=f"{twice!r} twice",
-            remedy="Name them apart, like ours=a.json.",
+            remedy="Name them, as in ours=a.json.",
         )
 
 

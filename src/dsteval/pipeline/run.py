@@ -114,7 +114,12 @@ class Run:
         if isinstance(metrics, str):
             raise OptionError(where="metrics", expected="a list of metrics", found=repr(metrics))
         texts = self.protocol.metrics.default if metrics is None else metrics
-        require(texts or metrics is not None, "--metric", f"one, since {self.protocol.name} prints none", "none")
+        require(
+            texts or metrics is not None,
+            "--metric",
+            f"a metric, since {self.protocol.name} has no default",
+            "none",
+        )
         return {str(metric): under(metric, self.protocol) for metric in map(parse, texts)}
 
     def slices(self, by: Sequence[str]) -> list[str]:
@@ -224,6 +229,6 @@ def _check_list(option: str, values: object, expected: str) -> Collection[object
     """
     if isinstance(values, Collection) and not isinstance(values, str):
         return values
-    once = f"a {type(values).__name__}, which can be gone through only once"
+    once = f"a {type(values).__name__}, which can be read only once"
     found = once if isinstance(values, Iterator) else repr(values)
     raise OptionError(where=option, expected=expected, found=found)

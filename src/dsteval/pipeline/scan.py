@@ -175,9 +175,9 @@ class Scan:
         if whole is not None and (there := self.aligner.n_predicted) < whole and self.run.policy.missing != "skip":
             raise AlignmentError(
                 where=self.source,
-                expected=f"the {whole} dialogues of the run that writes it",
+                expected=f"{whole} dialogues, as in the tracking run that writes this file",
                 found=f"{there}",
-                remedy="Run dsteval track with the same options to finish it, or leave out the others with "
+                remedy="Run dsteval track with the same options to finish it, or leave out the missing ones with "
                 "--missing skip.",
             )
 
@@ -257,7 +257,7 @@ class Scan:
         if not slots:
             raise ProtocolError(
                 where=self.source,
-                expected=f"values, which protocol {self.run.protocol.name} compares",
+                expected=f"values, as protocol {self.run.protocol.name} needs",
                 found="right/wrong marks (TripPy's correctness bits)",
                 remedy="Only --protocol fga-trippy scores them.",
             )
@@ -265,7 +265,7 @@ class Scan:
             if len(turn.correctness or ()) != len(slots):
                 raise ProtocolError(
                     where=f"{self.source}, dialogue {dialogue.id!r}, turn {turn.number}",
-                    expected=f"{len(slots)} marks a turn, the slots of protocol {self.run.protocol.name}",
+                    expected=f"{len(slots)} marks per turn, one per slot of protocol {self.run.protocol.name}",
                     found=str(len(turn.correctness or ())),
                 )
 
@@ -326,7 +326,7 @@ class Scan:
         for side in (self._ref, self._pred):
             if isinstance(side, Source) and side.skipped_files:
                 names = first_few(side.skipped_files, 5)
-                yield f"{side.name}: passed over, being no dialogues by their names: {names}"
+                yield f"{side.name}: skipped files that do not look like dialogues by name: {names}"
 
     def signature(self, partition: Partition, n_slots: int) -> tuple[str, ...]:
         """The signature of a score without its metric, in pieces."""

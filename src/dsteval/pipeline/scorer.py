@@ -28,10 +28,10 @@ State = Mapping[str, Any]
 
 
 class Scorer:
-    """Takes in dialogues or turns, and scores all of them at any time, as ``evaluate`` would.
+    """Accumulates dialogues or turns, and scores all of them at any time, as ``evaluate`` would.
 
-    ``metrics``, ``protocol``, ``by`` and the options are as for ``evaluate``. What was taken in is counted and let
-    go, but for dialogues that come turn by turn, which may go on. A scorer can be pickled; those of several
+    ``metrics``, ``protocol``, ``by`` and the options are as for ``evaluate``. Dialogues are counted
+    and freed, except those added turn by turn, which may continue. A scorer can be pickled; those of several
     processes, which have different dialogues, can be merged.
 
     >>> scorer = Scorer(metrics=["JGA"])
@@ -51,10 +51,10 @@ class Scorer:
         self._run = Run.of(protocol, **options)
         self._metrics, self._by = self._run.resolved(metrics), self._run.slices(by)
         where = f"Scorer, protocol {self._run.protocol.name}"
-        require(not self._run.by_frame, where, "a protocol that counts turns", "service frames")
+        require(not self._run.by_frame, where, "a protocol that scores whole turns", "service frames")
         for name in ("changes", "errors"):
             require(
-                not options.get(name), f"Scorer, {name}", "evaluate, which has all dialogues at once", "Scorer"
+                not options.get(name), f"Scorer, {name}", "evaluate, which sees all dialogues at once", "Scorer"
             )
         self._parts: list[ScannedPart] = []
         self._whole: list[Dialogue] = []
@@ -83,7 +83,7 @@ class Scorer:
         expected, found = "two states, or two lists of states", f"{type(ref).__name__} and {type(pred).__name__}"
         require(isinstance(ref, list | tuple) and isinstance(pred, list | tuple), "Scorer.update", expected, found)
         lengths = f"{len(ref)} and {len(pred)}"
-        require(len(ref) == len(pred) > 0, "Scorer.update", "a state per turn, on both sides", lengths)
+        require(len(ref) == len(pred) > 0, "Scorer.update", "one state per turn on both sides", lengths)
         whole = self._new(f"unnamed {uuid4().hex}" if dialogue is None else dialogue)
         self._add(whole, ref, pred)  # type: ignore[arg-type]  # no mappings by now
         self._whole.append(whole)
@@ -179,4 +179,4 @@ class Scorer:
 
 
 def _check_once(once: bool) -> None:
-    require(once, "Scorer", "each dialogue once", "one that was taken in twice", AlignmentError)
+    require(once, "Scorer", "each dialogue once", "one that was added twice", AlignmentError)

@@ -29,7 +29,7 @@ def number_of_workers(text: int | str) -> int:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not isinstance(text, bool) and str(text).isdecimal() and int(text) > 0:
         return int(text)
-    raise OptionError(where="--workers", expected="a number from 1 on, or auto", found=repr(text))
+    raise OptionError(where="--workers", expected="a positive integer or auto", found=repr(text))
 
 
 class _Worker(Generic[Found]):
@@ -51,9 +51,9 @@ class _Worker(Generic[Found]):
             self._process.join()
             raise DstevalError(
                 where="--workers",
-                expected="processes that end by themselves",
-                found=f"one that was ended (exit code {self._process.exitcode})",
-                remedy="There may be too little memory: take fewer workers.",
+                expected="worker processes that finish",
+                found=f"one that was killed (exit code {self._process.exitcode})",
+                remedy="The memory may be too small: use fewer workers.",
             ) from None
         return answer
 

@@ -110,9 +110,9 @@ class ItemRules:
         if len(texts) > 1:
             raise ProtocolError(
                 where=f"slot {item[0]!r}",
-                expected=f"single texts, which protocol {self.protocol} compares",
+                expected=f"single strings, as protocol {self.protocol} needs",
                 found=f"a list of {len(texts)} values",
-                remedy="Take a protocol that reads alternatives, such as exact, or the first of them with "
+                remedy="Use a protocol that accepts alternatives, such as exact, or score only the first with "
                 f"--set {self._setting}=first.",
             )
         return list(texts)

@@ -296,7 +296,7 @@ class Preparer:
                     dialogue,
                     number,
                     slot=slot,
-                    expected="one change a slot, however it is spelt",
+                    expected="one change per slot, whatever its spelling",
                     found=f"{before[0]!r}: {before[1]!r} and {slot!r}: {value!r}",
                     remedy="Keep the right one.",
                 )
@@ -316,7 +316,7 @@ class Preparer:
                     dialogue,
                     number,
                     slot=slot,
-                    expected=f"one value a slot ({side})",
+                    expected=f"one value per slot ({side})",
                     found=f"{seen[1]!r} and {value!r}",
                     remedy="Keep the right one.",
                 )

@@ -86,7 +86,7 @@ class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     rule: str
 
     def __post_init__(self) -> None:
-        _check_names("rule of matching", [self.rule], MATCHERS)
+        _check_names("matching rule", [self.rule], MATCHERS)
 
 
 class Prepare(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -260,7 +260,9 @@ def _setting(text: str) -> tuple[str, Any]:
     except tomllib.TOMLDecodeError:
         pass  # a bare text
     except RecursionError:
-        raise OptionError(where=f"--set {key}", expected="a value", found="one nested too deep") from None
+        raise OptionError(
+            where=f"--set {key}", expected="a value", found="one that is nested too deeply"
+        ) from None
     where, kind = f"--set {key}={value}", get_origin(known[key])
     if kind is Literal and value not in get_args(known[key]):
         raise OptionError(where=where, found=unknown(f"value of {key}", str(value), get_args(known[key])))
@@ -269,7 +271,8 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _plain(error: msgspec.ValidationError) -> str:
-    return str(error).replace("`", "'").replace("$.", "")
+    text, at, place = str(error).replace("`", "'").replace("$.", "").partition(" - at ")
+    return f"{text.rstrip('.')} (at {place})" if at else text
 
 
 def _bundled() -> dict[str, str]:
@@ -281,7 +284,7 @@ PROTOCOLS: Registry[str] = Registry("protocols", _bundled)
 
 
 def names() -> list[str]:
-    """The names of all protocols at hand, ``exact`` first; others' come by entry points ``dsteval.protocols``."""
+    """The names of all available protocols, ``exact`` first, those of entry points ``dsteval.protocols`` too."""
     return sorted(PROTOCOLS.names(), key=lambda name: (name != "exact", name))
 
 
@@ -317,10 +320,10 @@ def _parse(text: str, where: str) -> Protocol:
         tables = tomllib.loads(text)
         for key in ("changed", "origin"):
             if key in tables:
-                raise ProtocolError(where=where, found=f"the key {key!r}, which no file sets")
+                raise ProtocolError(where=where, found=f"a file cannot set the key {key!r}")
         return msgspec.convert(tables, Protocol)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = "values nested too deep" if isinstance(error, RecursionError) else str(error)
+        found = "values that are nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise ProtocolError(where=where, expected="TOML", found=found) from None
     except msgspec.ValidationError as error:
         raise ProtocolError(where=where, found=_plain(error)) from None

@@ -62,9 +62,9 @@ def _on_reference(dialogue: Dialogue, sides: Sides, given: UserTables) -> Sides:
     states: list[Items] = []
     for turn, before in zip(dialogue.turns, [[], *sides.ref[:-1]], strict=True):
         if turn.pred_update is None:
-            expected = "what the tracker changed at each turn, to be put on the reference"
-            remedy = "A running log of IC-DST, or a file with pred_update, has it."
-            raise ProtocolError(where=f"turn {turn.number}", expected=expected, found="states only", remedy=remedy)
+            expected = "the tracker's changes at each turn, to apply to the reference"
+            remedy = "They are in a running log of IC-DST, or a file with pred_update."
+            raise ProtocolError(where=f"turn {turn.number}", expected=expected, found="only states", remedy=remedy)
         # The script corrects what the tracker wrote, and takes the first alternative of what the reference has.
         states.append(_overwritten(list(map(_first_alternative, before)), turn.pred_update, deletes=True))
     return Sides(sides.ref, states)
@@ -103,12 +103,12 @@ def _trippy_classes(dialogue: Dialogue, sides: Sides, given: UserTables) -> Side
 _CLASSES = ("none", "dontcare", "copy_value", "true", "false", "refer", "inform")
 """The classes that TripPy's metric script knows."""
 
-_STOPS = "The script stops there too; other protocols read the value as it stands."
+_STOPS = "The original script stops here too; other protocols use the value as written."
 
 
 def _class(choice: Choice, classes: Sequence[str], turn: int) -> str:
     """The name of a class, which TripPy's files give by its position in the configuration's ``class_types``."""
-    kind, remedy = choice.kind, "Give the configuration that the tracker was run with."
+    kind, remedy = choice.kind, "Give the configuration with which the tracker was run."
     if kind.isdecimal() and int(kind) < len(classes):
         kind, remedy = classes[int(kind)], _STOPS
     if kind in _CLASSES:
@@ -117,7 +117,7 @@ def _class(choice: Choice, classes: Sequence[str], turn: int) -> str:
     if kind.isdecimal() and classes:
         expected = f"one of the classes that --variants lists as class_types ({', '.join(classes)})"
     elif kind.isdecimal():
-        expected = "class_types in the file given with --variants, which name the tracker's classes in their order"
+        expected = "class_types, the tracker's classes in order, in the file given with --variants"
     where = f"turn {turn}, slot {choice.slot!r}"
     raise ProtocolError(where=where, expected=expected, found=f"class {kind}", remedy=remedy)
 
@@ -169,8 +169,8 @@ def _single(items: Items, turn: int, given: UserTables) -> Items:
         texts = (value,) if isinstance(value, str) else value or ()
         if len(texts) > 1:
             where, found = f"turn {turn}, slot {slot!r}", f"a list of {len(texts)} values"
-            expected = f"single texts, which protocol {given.protocol} compares"
-            remedy = "Take a protocol that reads alternatives, such as exact, or the first of them with "
+            expected = f"single strings, as protocol {given.protocol} needs"
+            remedy = "Use a protocol that accepts alternatives, such as exact, or score only the first with "
             remedy += "--set states.alternatives=first."
             raise ProtocolError(where=where, expected=expected, found=found, remedy=remedy)
         single += [(_SECOND.sub("", slot), text) for text in texts]

@@ -63,7 +63,7 @@ def agree(
 ) -> RaterAgreement:
     """How far the raters agree; ``most`` of the items that divide them are listed.
 
-    The interval of alpha is over items drawn anew, by percentiles. Raises OptionError for an unknown ``level``,
+    The interval of alpha is over resampled items, by percentiles. Raises OptionError for an unknown ``level``,
     and ReadError without any rating.
     """
     require_known("value of --level", level, LEVELS)
@@ -71,18 +71,18 @@ def agree(
     values, notes = ratings.values, []
     point = alpha(values, level)
     if len(ratings.raters) < 2:
-        notes.append("one rater: there is nobody to agree with")
+        notes.append("only one rater: agreement needs at least two")
     elif ratings.constant:
         notes.append("all ratings are equal: agreement beyond chance is undefined")
     elif math.isnan(point):
-        notes.append("no item has two ratings that could differ")
+        notes.append("no item has two ratings")
     kappas = np.array([cohen(a, b) for a, b in combinations(values.T, 2)])
     defined = kappas[~np.isnan(kappas)]
     if len(defined) < len(kappas):
-        notes.append(f"{len(kappas) - len(defined)} of {len(kappas)} pairs of raters without Cohen's kappa")
+        notes.append(f"{len(kappas) - len(defined)} of {len(kappas)} pairs of raters have no Cohen's kappa")
     complete = int((~np.isnan(values).any(axis=1)).sum())
     if complete < len(values):
-        notes.append(f"Fleiss' kappa over the {complete} of {len(values)} items that all raters rated")
+        notes.append(f"Fleiss' kappa is over the {complete} of {len(values)} items that all raters rated")
     bounds = Interval() if math.isnan(point) else _interval(values, level, intervals)
     if bounds.note:
         notes.append(bounds.note)

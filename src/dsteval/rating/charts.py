@@ -11,13 +11,13 @@ from dsteval.rating.fitting import LambdaFit
 
 def check(path: str) -> None:
     """Raise OptionError for a picture that cannot be written: another suffix, or the extra is not installed."""
-    require(Path(path).suffix in (".svg", ".png"), f"--chart {path}", "a name that ends in .svg or .png", path)
+    require(Path(path).suffix in (".svg", ".png"), f"--chart {path}", "a file name ending in .svg or .png", path)
     try:
         for name in ("altair", "vl_convert"):
             import_module(name)
     except ImportError:
-        expected, remedy = "altair with vl-convert", "Install them: pip install 'dsteval[charts]'"
-        found = "neither, or one of them"
+        expected, remedy = "altair and vl-convert", "Install them: pip install 'dsteval[charts]'"
+        found = "one or both missing"
         raise OptionError(where=f"--chart {path}", expected=expected, found=found, remedy=remedy) from None
 
 

@@ -83,8 +83,8 @@ def correlate(
     """Correlate each metric of a result, conversation by conversation, with ratings of the conversations.
 
     Items of the ratings are dialogues of the result. ``against`` takes the mean of a conversation's ratings, or
-    each. Intervals are percentiles over conversations, and over raters where there are two or more, both drawn
-    anew; ``dialogues`` tells of which dialogue an item is, and items of one dialogue are drawn together. ``fit``
+    each. Intervals are percentiles over conversations, and over raters where there are two or more, both
+    resampled; ``dialogues`` gives the dialogue of each item, and items of one dialogue are drawn together. ``fit``
     looks for the best lambda of the result's first FGA. Tests of differences are there for Pearson's r with mean
     ratings, whose conversations count as independent.
 
@@ -148,7 +148,7 @@ class _Correlator:
         defined = values[~np.isnan(values)]
         if math.isnan(value):
             flat = len(np.unique(defined)) < 2
-            why = "the metric has one value in all conversations" if flat else "ratings do not allow it"
+            why = "the metric has the same value in all conversations" if flat else "ratings do not allow it"
             return Coefficient(metric, None, None, None, len(defined), why=why)
         low, high, dropped = bounds(self.drawn[metric], self.intervals)
         return Coefficient(metric, value, low, high, len(defined), dropped)
@@ -172,7 +172,7 @@ class _Correlator:
         if not why:
             tests = [*williams(r_a, r_b, r_ab, int(both.sum())), *steiger(r_a, r_b, r_ab, int(both.sum()))]
             if math.isnan(tests[1]):
-                why = "the two are alike in every conversation, or too few conversations"
+                why = "the two are identical in every conversation, or there are too few conversations"
         t, p, z, p_steiger = map(or_none, tests)
         return CoefficientDifference(a, b, or_none(r_a - r_b), low, high, or_none(r_ab), t, p, z, p_steiger, why)
 
@@ -183,24 +183,24 @@ class _Correlator:
         if self.coefficient != "pearson":
             return "the tests are for Pearson's r"
         if self.pairs.against != "mean":
-            return "the tests need independent units: mean ratings"
+            return "the tests need independent units: use mean ratings"
         one_each = self.pairs.groups == len(self.pairs.group)
-        return "" if one_each else "the tests need independent units: one item a dialogue"
+        return "" if one_each else "the tests need independent units: one item per dialogue"
 
 
 def _notes(result: Result, rated: Ratings, correlator: _Correlator) -> Iterator[str]:
     pairs = correlator.pairs
     if len(rated.items) < len(result.dialogues):
-        yield f"{len(result.dialogues) - len(rated.items)} dialogues that nobody rated are left out"
+        yield f"{len(result.dialogues) - len(rated.items)} dialogues without ratings are left out"
     if len(rated.raters) == 1:
-        yield "one rater: intervals are over conversations only, and say nothing about other raters"
+        yield "only one rater: intervals cover the choice of conversations, not of raters"
     if rated.constant:
         yield "all ratings are equal: no coefficient is defined"
     elif correlator.coefficient == "pointbiserial" and len(np.unique(pairs.rating)) != 2:
-        remedy = " (ratings in their mean take more; use --against each)" if pairs.against == "mean" else ""
-        yield f"point-biserial needs two values of ratings{remedy}"
+        remedy = " (mean ratings can have more; use --against each)" if pairs.against == "mean" else ""
+        yield f"point-biserial needs ratings with exactly two values{remedy}"
     if correlator.intervals.level is not None and pairs.groups < 2:
-        yield "no interval: one conversation"
+        yield "no interval: only one conversation"
 
 
 def _best(result: Result, rows: Array, pairs: RatedPairs, intervals: Intervals, folds: int) -> LambdaFit:
@@ -209,5 +209,5 @@ def _best(result: Result, rows: Array, pairs: RatedPairs, intervals: Intervals, 
         raise ReadError(where="best lambda", expected="FGA among the metrics", found=", ".join(result.metrics))
     metric = result.metrics[text]
     over_turns = metric.get("average") != "dialogue"
-    require(over_turns, text, "FGA over turns: each conversation is on its own", "average=dialogue")
+    require(over_turns, text, "FGA averaged over turns", "average=dialogue")
     return fit_lambda(metric, result.counts[text][rows], pairs, intervals, folds)

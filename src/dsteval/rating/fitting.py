@@ -98,19 +98,19 @@ def fit_lambda(
 
     Formula: the largest r over 401 lambdas evenly spaced in exp(-lambda), 0 (JGA) and infinity (TurnMatch)
     among them, then a search between the neighbours of that lambda. The interval holds the percentiles of the
-    best lambda over conversations, and raters if there are two or more, drawn anew; it knows no end but 0 and
+    best lambda over conversations, and raters if there are two or more, resampled; it knows no end but 0 and
     infinity and often reaches them. Raises MetricError for a metric that is not FGA, for conversations without
     turns, and where no lambda has an r.
     """
-    require(metric.name == "FGA", str(metric), "FGA, whose lambda is to be found", metric.name, MetricError)
+    require(metric.name == "FGA", str(metric), "FGA", metric.name, MetricError)
     numbers = lambdas()
     curves = scores(metric, counts, numbers)
     empty = int(np.isnan(curves).any(axis=0).sum())
-    require(not empty, str(metric), "conversations with turns", f"{empty} without", MetricError)
+    require(not empty, str(metric), "conversations with turns", f"{empty} without any", MetricError)
     if np.ptp(curves, axis=0).max() < _ONE_CURVE:
-        raise MetricError("no lambda agrees best: FGA of these conversations is the same at every lambda")
+        raise MetricError("no lambda is best: FGA of these conversations is the same for every lambda")
     if (at := _argmax(pairs, curves)) is None:
-        raise MetricError("r is undefined at every lambda: ratings or scores do not vary")
+        raise MetricError("r is undefined for every lambda: ratings or scores are constant")
     value = _refined(metric, counts, pairs, numbers, at)
     drawn = (best(curves, block) for block in resamples(pairs.centred(), intervals))
     places = np.concatenate([np.zeros(0, int), *drawn])

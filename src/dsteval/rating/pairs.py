@@ -1,4 +1,4 @@
-"""Scores paired with ratings, and both drawn anew: conversations and raters, two levels at once."""
+"""Scores paired with ratings, and bootstrap resamples of both: conversations and raters, two levels at once."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def paired(ratings: Ratings, against: str = "mean", group: Sequence[str] | None 
 
 
 def resamples(pairs: RatedPairs, intervals: Intervals) -> Iterator[Resample]:
-    """Conversations and raters drawn anew, in blocks of rows."""
+    """Resampled conversations and raters, in blocks of rows."""
     given = ~np.isnan(pairs.values)
     plain = np.where(given, pairs.values, 0.0)
     for drawn, raters in _draws(pairs, intervals):

@@ -102,7 +102,7 @@ def plan_metrics(
     check_share("--target-power", power)
     told = "none" if agreement is None else agreement
     known = not others if agreement is None else 0 < agreement <= 1
-    require(known, "--agreement", "that of two raters, above 0 up to 1", told)
+    require(known, "--agreement", "the correlation of two raters, above 0 and at most 1", told)
     require(r1 != r2, "--r1, --r2", "two different correlations", f"{r1} twice")
     random = np.random.Generator(np.random.PCG64(seed))
     needs = []
@@ -123,7 +123,7 @@ def _root(r1: float, r2: float, r12: float) -> Array:
     matrix = np.array([[1, r12, r1], [r12, 1, r2], [r1, r2, 1]])
     possible = np.abs(matrix).max() <= 1 and np.linalg.eigvalsh(matrix)[0] > 1e-12
     found = ", ".join(f"{r:.3g}" for r in (r1, r2, r12))
-    require(possible, "--r1, --r2, --r12", "correlations that can be together", found)
+    require(possible, "--r1, --r2, --r12", "correlations that can occur together", found)
     return np.linalg.cholesky(matrix)
 
 
@@ -210,12 +210,12 @@ def plan_lambda(
     crowd, numbers = crowd or Crowd(), lambdas()
     require(0 <= crowd.share <= 1, "--share", "a share from 0 to 1", crowd.share)
     require(abs(crowd.slope) < math.inf, "--slope", "a number", abs(crowd.slope))
-    require(0 <= crowd.noise < math.inf, "--noise", "a number, 0 or more", crowd.noise)
-    require(0 <= crowd.bias < math.inf, "--bias", "a number, 0 or more", crowd.bias)
+    require(0 <= crowd.noise < math.inf, "--noise", "a number of at least 0", crowd.noise)
+    require(0 <= crowd.bias < math.inf, "--bias", "a number of at least 0", crowd.bias)
     curves, true_curve = scores(metric, counts, numbers), scores(metric, counts, [true])[0]
     flat = np.nanmax(true_curve) - np.nanmin(true_curve) < 1e-12  # no rating can correlate with it
     found = f"{true_curve[0]:.3g} in each of {len(true_curve)}"
-    require(not flat, "--true-lambda", "conversations between which FGA varies", found)
+    require(not flat, "--true-lambda", "conversations with different FGA", found)
     rows: list[LambdaNeed] = []
     needed: dict[int, int | None] = {}
     for number in raters:

@@ -99,9 +99,9 @@ def kept(path: str) -> list[Rating]:
     ratings, empty = read(path)
     names = Rating.__struct_fields__
     others = dict.fromkeys(name for _, row in _rows(Source.open(path)) for name in row if name not in names)
-    remedy = "Name another file: this one is not only ratings."
+    remedy = "Choose another file: this one holds more than ratings."
     require(not others, path, f"nothing but {', '.join(names)}", first_few(others), ReadError, remedy)
-    require(not empty, path, "a rating in each row", f"{len(empty)} without", ReadError, remedy)
+    require(not empty, path, "a rating in each row", f"{len(empty)} without one", ReadError, remedy)
     return ratings
 
 
@@ -136,7 +136,7 @@ def table_rows(source: Source, *needed: str) -> Iterator[tuple[str, dict[str, st
     head = source.text_lines()[0]
     rows = source.cells("CSV", ";" if head.count(";") > head.count(",") else ",")
     heading = [name.strip() for name in next(rows, ("", []))[1]]
-    expected = f"a heading with {' and '.join(needed)}, each column once"
+    expected = f"a header with {' and '.join(needed)}, each column once"
     usable = set(needed) <= set(heading) and len(set(heading)) == len(heading)
     require(usable, f"{source.name}, line 1", expected, ", ".join(heading[:8]), ReadError)
     for line, cells in rows:
@@ -153,11 +153,11 @@ def _rating(row: _Row, rater: str, scale: Scale | None) -> Rating:
         plain = isinstance(value, str | int | float | None) and (key == "rating" or not isinstance(value, bool))
         # With a line break it is most likely rows that two stray quotes hold together.
         plain = plain and (key == "comment" or "\n" not in str(value))
-        require(plain, "", f"a text of one line or a number as {key}", shown(value), ReadError)
+        require(plain, "", f"a number or a one-line string as {key}", shown(value), ReadError)
     item, who, given, row_scale, comment = ("" if one is None else str(one).strip() for one in told.values())
     who = who or rater
     if not item or not who:
-        remedy = "" if who else "Name the rater as NAME=PATH, or give the file a column 'rater'."
+        remedy = "" if who else "Name the rater with NAME=PATH, or add a column 'rater' to the file."
         found = f"no {'rater' if item else 'item'}"
         raise ReadError(expected="an item and a rater", found=found, remedy=remedy)
     if not given:
@@ -187,8 +187,8 @@ def combined(ratings: Iterable[Rating]) -> tuple[list[Rating], int]:
         first = kept.setdefault((canonical_id(one.item), one.rater), one)
         if first.rating != one.rating:
             line, found = f"item {one.item!r}, rater {one.rater!r}", f"{first.rating:g} and {one.rating:g}"
-            remedy = "Take out the wrong one; nothing was changed."
-            problems.add("", None, line=line, expected="one rating", found=found, remedy=remedy)
+            remedy = "Remove the wrong one; no file was changed."
+            problems.add("", None, line=line, expected="one rating per item and rater", found=found, remedy=remedy)
     problems.check(len(kept), "ratings")
     scales = sorted({one.scale for one in kept.values()} - {""})
     require(len(scales) < 2, "ratings", "one scale", ", ".join(scales), ReadError)

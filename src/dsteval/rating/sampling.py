@@ -57,7 +57,7 @@ def pool(name: str, pred: Source, ref: Source | None, run: Run) -> Pool:
     dialogues = {canonical_id(dialogue.id): dialogue for dialogue, _ in scan.compared()}
     outcomes = scan.outcomes()
     why = jga.unavailable_reason(outcomes)
-    require(why is None, name, "turns that are right or wrong", why, ReadError)
+    require(why is None, name, "turns that can be scored right or wrong", why, ReadError)
     turns, right = jga.count(outcomes)[:, :2].T
     wrong = zip(map(canonical_id, outcomes.dialogues), (turns - right).tolist(), strict=True)
     return Pool(name, dialogues, dict(wrong))
@@ -81,9 +81,9 @@ def draw(
     names = list(first.dialogues)
     for other in others:
         apart = sorted(set(names) ^ set(other.dialogues))
-        where, found = f"{first.system}, {other.system}", f"{len(apart)} that one lacks ({first_few(apart)})"
+        where, found = f"{first.system}, {other.system}", f"{len(apart)} that only one has ({first_few(apart)})"
         require(not apart, where, "the same dialogues", found, AlignmentError)
-    require(1 <= size <= len(names), "--size", f"1 to {len(names)}, the dialogues there are", size)
+    require(1 <= size <= len(names), "--size", f"1 to {len(names)}, the number of dialogues", size)
     random = np.random.PCG64(seed)
     grouped: dict[str, list[str]] = {}
     for name in names:

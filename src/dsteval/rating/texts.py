@@ -19,7 +19,7 @@ def file_name(dialogue: Dialogue) -> str:
     """
     possible = re.fullmatch(r"(?!\.)[^\s/\\\x00]+", dialogue.id)
     require(len(dialogue.id.encode()) < 250, "export", "ids of at most 250 bytes", repr(dialogue.id[:40] + "..."))
-    require(possible, "export", "ids that can be names of files, without blanks", repr(dialogue.id))
+    require(possible, "export", "ids that are valid file names without blanks", repr(dialogue.id))
     return f"{dialogue.id}.txt"
 
 
@@ -50,7 +50,7 @@ def check(dialogue: Dialogue) -> None:
         require(not (dialogue.updates or twice), where, "whole states with each slot once", found, ReadError)
         for text in (turn.system or "", turn.user or ""):
             keywords = [repr(line[:40]) for line in text.splitlines()[1:] if _KEYWORD.match(line)]
-            expected = "utterances without lines that the format takes for its own"
+            expected = "utterances without lines that look like the format's own"
             require(not keywords, where, expected, "".join(keywords[:1]), ReadError)
 
 
@@ -58,8 +58,8 @@ def check_sides(dialogue: Dialogue) -> None:
     """Raise ReadError for a turn of which a rater would not see both states."""
     for turn in dialogue.turns:
         where = f"dialogue {dialogue.id!r}, turn {turn.number}"
-        expected = "a reference and a predicted state, which the text shows"
-        require(None not in (turn.ref, turn.pred), where, expected, "one side or none", ReadError)
+        expected = "a reference and a predicted state"
+        require(None not in (turn.ref, turn.pred), where, expected, "at most one of them", ReadError)
 
 
 def nested(items: Items) -> dict[str, Any]:

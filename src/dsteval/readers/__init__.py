@@ -48,7 +48,7 @@ def _installed() -> dict[str, Reader]:
 
 
 def names() -> list[str]:
-    """The names of all readers at hand."""
+    """The names of all available readers."""
     return sorted({*READERS.bundled, *_installed()})
 
 
@@ -66,7 +66,7 @@ def not_too_deep(source: Source) -> Iterator[None]:
     try:
         yield
     except RecursionError:
-        expected, found = "states of slots and values", "objects or lists nested too deep"
+        expected, found = "states of slots and values", "objects or lists that are nested too deeply"
         raise ReadError(where=source.name, expected=expected, found=found) from None
 
 
@@ -93,19 +93,19 @@ def _detect(source: Source) -> Detected:
     if not fitting:
         part = source.parts[0]
         if part.kind in ("object", "list") and part.first_record is None:
-            found = f"none in {len(part.top)} of {len(part.top)} dialogues" if part.top else "none"
-            raise ReadError(where=part.name, expected="at least one turn in an empty data set", found=found)
+            found = f"{len(part.top)} dialogues without turns" if part.top else "none"
+            raise ReadError(where=part.name, expected="at least one turn", found=found)
         raise unrecognised(source, list(map(find, names())))
     chosen = next(iter(fitting.values()))
     found = " and ".join(f"{name} ({detected.sign})" for name, detected in fitting.items())
-    remedy = f"Say which with --format (of a reference --ref-format), for example {chosen.reader.name}."
-    require(len(fitting) == 1, source.name, "one format that fits", found, ReadError, remedy)
+    remedy = f"Choose one with --format (--ref-format for a reference), for example {chosen.reader.name}."
+    require(len(fitting) == 1, source.name, "exactly one matching format", found, ReadError, remedy)
     others = [name for name, fits in fits_of_parts if not fits]
     if others:
         raise ReadError(
             where=source.name,
-            expected=f"files in one format, {chosen.reader.name}",
-            found=f"{others[0]!r}, which is not",
+            expected=f"all files in the format {chosen.reader.name}",
+            found=f"{others[0]!r}, which has another format",
             extent=f"{len(others)} of {len(fits_of_parts)} files, {first_few(others)}",
             remedy="Repair or move them, or name the files with a pattern such as 'FOLDER/*.json'.",
         )

@@ -110,12 +110,12 @@ class Flattener:
         """The items of one state, in file order."""
         items: Items = []
         if type(state) is not dict and not isinstance(state, Mapping):
-            self.note(dialogue, turn, "a state, an object of slots", state)
+            self.note(dialogue, turn, "a state (an object of slots)", state)
             return items
         for key, value in state.items():
             kind = type(value)
             if type(key) is not str:
-                self.note(dialogue, turn, "slots that are texts", key)
+                self.note(dialogue, turn, "slot names that are strings", key)
             elif kind is str:
                 items.append((key, value))
             elif kind is dict or isinstance(value, Mapping):
@@ -123,7 +123,7 @@ class Flattener:
                     self.note(
                         dialogue,
                         turn,
-                        "a value that is text or a list of texts",
+                        "a value that is a string or a list of strings",
                         value,
                         key,
                         "Write the value alone.",
@@ -142,7 +142,7 @@ class Flattener:
         """What was said, or another text beside the states; null, or not there, is None."""
         if value is None or isinstance(value, str):
             return value
-        self.note(dialogue, turn, "an utterance or an intent as text", value)
+        self.note(dialogue, turn, "an utterance or intent that is a string", value)
         return None
 
     def glued(self, texts: Any, dialogue: str, turn: int) -> Items:
@@ -156,7 +156,7 @@ class Flattener:
             if len(pieces) == 3:
                 items.append((f"{pieces[0]}-{pieces[1]}", pieces[2]))
             else:
-                self.note(dialogue, turn, "texts 'domain-slot-value'", text)
+                self.note(dialogue, turn, "strings 'domain-slot-value'", text)
         return items
 
     def value(self, value: Any, dialogue: str, turn: int, slot: str) -> Value:
@@ -172,15 +172,15 @@ class Flattener:
             return tuple(value)
         if isinstance(value, list | tuple) and all(isinstance(part, str) or _is_integer(part) for part in value):
             return tuple(map(str, value))
-        remedy = "Write it as text." if isinstance(value, float | bool) else ""
-        self.note(dialogue, turn, "text or a list of texts", value, slot, remedy)
+        remedy = "Write it as a string." if isinstance(value, float | bool) else ""
+        self.note(dialogue, turn, "a string or a list of strings", value, slot, remedy)
         return None
 
     def check_services(self, frames: list[Frame], dialogue: str, turn: int) -> None:
         """Note a service that has two frames at one turn."""
         twice = first_double([frame.service for frame in frames])
         if twice is not None:
-            self.problems.add(dialogue, turn, expected="one frame a service", found=f"{shown(twice)} twice")
+            self.problems.add(dialogue, turn, expected="one frame per service", found=f"{shown(twice)} twice")
 
 
 def _is_booking(slot: object, value: object) -> bool:

@@ -81,7 +81,7 @@ class SpanFormat(JsonFormat):
         """One turn by its two spans."""
         no_text = next((key for key in FIELDS if not isinstance(record.get(key), str)), None)
         if no_text is not None:
-            flattener.note(name, number, f"a belief span as text in {no_text}", record.get(no_text, record))
+            flattener.note(name, number, f"a belief span as a string in {no_text}", record.get(no_text, record))
             return Turn(number)
         ref, pred = (record[key] for key in FIELDS)
         span = taken_apart(ref)

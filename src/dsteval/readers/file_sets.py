@@ -124,25 +124,25 @@ def gather(path: str | Path) -> Gathered:
         return replace(_gathered(text), announced=announced(text))
     except (OSError, ValueError) as error:  # a name too long, or with a zero byte in it
         found = getattr(error, "strerror", None) or str(error)
-        raise ReadError(where=text[:80], expected="a file or a folder that can be read", found=found) from None
+        raise ReadError(where=text[:80], expected="a readable file or folder", found=found) from None
 
 
 def _gathered(text: str) -> Gathered:
-    require(text.strip(), "FILE", "the name of a file or a folder", "an empty name", ReadError)
+    require(text.strip(), "FILE", "the name of a file or folder", "an empty name", ReadError)
     if text == "-":
-        require(sys.stdin is not None, "standard input", "data", "that it is closed", ReadError)
+        require(sys.stdin is not None, "standard input", "data", "it closed", ReadError)
         return _sorted("standard input", _unpacked("standard input", sys.stdin.buffer.read()))
     place = Path(text)
     if place.exists():
         return _sorted(place.name, _files(place))
     if glob.has_magic(text):
         files = [file for name in sorted(glob.glob(text)) for file in _files(Path(name))]  # noqa: PTH207
-        require(files, text, "files that the pattern matches", "none", ReadError)
+        require(files, text, "", "no file matches this pattern", ReadError)
         return _sorted(text, files)
     split = _SPLITS.get(place.name.casefold())
     if split is not None and place.parent.exists() and place.parent != Path():
         return _sorted(f"{place.parent.name}/{place.name}", _files(place.parent), split)
-    raise ReadError(where=text, expected="a file or a folder that can be read", found="no such file or folder")
+    raise ReadError(where=text, found="no such file or folder")
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def _readable(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         found = error.strerror or str(error)
-        raise ReadError(where=str(place), expected="a file or a folder that can be read", found=found) from None
+        raise ReadError(where=str(place), expected="a readable file or folder", found=found) from None
 
 
 def _files(place: Path) -> Iterator[File]:
@@ -160,7 +160,7 @@ def _files(place: Path) -> Iterator[File]:
         inside = [place]
         if place.is_dir():
             inside = sorted(p for p in place.iterdir() if p.is_file() and not p.name.startswith("."))
-            require(inside, str(place), "a folder of files", "no file in it", ReadError)
+            require(inside, str(place), "a folder with files", "an empty one", ReadError)
         for path in inside:
             # A pipe, or what is packed, is read at once; a plain file when somebody wants to know what is in it.
             file = File(path.name, place=path)
@@ -193,7 +193,7 @@ def _whole(path: str, packed: IO[bytes] | gzip.GzipFile) -> bytes:
         size = sum(map(len, pieces)) >> 20
         pieces.clear()
         found = f"more than {size} MiB"
-        raise ReadError(where=path, expected="data that fit into memory once unpacked", found=found) from None
+        raise ReadError(where=path, expected="data that fits into memory when unpacked", found=found) from None
 
 
 def _unpacked(path: str, data: bytes) -> Iterator[File]:
@@ -260,6 +260,6 @@ def selected(gathered: Gathered) -> Gathered:
     ]
     expected = f"a list file, a file or a folder for the split {gathered.split!r}"
     found = first_few([file.path for file in gathered.files])
-    remedy = "MultiWOZ's list files are testListFile and valListFile; train needs both."
+    remedy = "MultiWOZ's list files are testListFile and valListFile; the split train needs both."
     require(chosen, gathered.name, expected, found, ReadError, remedy)
     return replace(gathered, files=chosen)

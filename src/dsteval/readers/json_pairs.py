@@ -110,13 +110,13 @@ def explain_failure(data: bytes, where: str, error: Exception, line: bool = True
     except UnicodeDecodeError as broken:
         found = f"a byte that is not UTF-8 at {place_of(broken.start)}"
     except RecursionError:
-        found = "objects or lists nested too deep"
+        found = "objects or lists that are nested too deeply"
     except ValueError:  # Python refuses to read integers of thousands of digits
-        found = "a number too large to be a value"
+        found = "a number that is too large"
     else:
         found = str(error)
     if constants:
         word = re.search(rb"(?<![\w\"])" + re.escape(constants[0].encode()) + rb"(?![\w\"])", data)
         found = f"{constants[0]} at {place_of(word.start() if word else 0)}"
-        return ReadError(where=where, expected="JSON values", found=found, remedy="Write null or leave it out.")
-    return ReadError(where=where, expected="JSON", found=found)
+        return ReadError(where=where, found=f"invalid JSON: {found}", remedy="Write null or leave it out.")
+    return ReadError(where=where, found=f"invalid JSON: {found}")

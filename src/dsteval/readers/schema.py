@@ -42,8 +42,8 @@ def schema_in(services: Any, name: str) -> Schema:
                 values = slot.get("possible_values")
                 schema.possible[full_name] = [text for text in values or () if isinstance(text, str)]
     except (TypeError, KeyError, AttributeError):
-        expected = "a schema: a list of services with service_name and slots, each with a name"
-        raise ReadError(where=name, expected=expected, found="another shape") from None
+        expected = "a schema (a list of services with service_name and slots, each slot with a name)"
+        raise ReadError(where=name, expected=expected, found="a different structure") from None
     return schema
 
 

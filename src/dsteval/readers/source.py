@@ -76,7 +76,7 @@ class Source:
         chosen = selected(gathered)
         parts = [cls(file.name, file) for file in chosen.files]
         for part in parts:
-            require(part.head.strip() or part.data.strip(), part.name, "data", "an empty file", ReadError)
+            require(part.head.strip() or part.data.strip(), part.name, "", "the file is empty", ReadError)
         source = cls(gathered.name, chosen.files[0] if len(parts) == 1 else None)
         source._parts = parts if len(parts) > 1 else None
         source._schema = gathered.schema
@@ -134,7 +134,7 @@ class Source:
         """Raise ReadError where the split has no dialogue, or fewer than its list file names."""
         listed = self._only or {}
         lost = [name for key, name in listed.items() if key not in kept]
-        expected = f"the {len(listed)} dialogues that the list file names" if lost else "at least one dialogue"
+        expected = f"the {len(listed)} dialogues named in the list file" if lost else "at least one dialogue"
         found = f"{len(kept) or 'none'}" + (f", without {first_few(lost)}" if lost else "")
         require(kept and len(kept) >= len(listed), self.name, expected, found, ReadError)
 

@@ -27,11 +27,11 @@ def unrecognised(source: Source, readers: Collection[Reader]) -> ReadError:
         return ReadError(
             where=part.name,
             expected="dialogues",
-            found="a pointer of Git LFS in place of the file",
+            found="a Git LFS pointer instead of the file",
             remedy="Fetch the file itself with git lfs pull.",
         )
     if text[:15].lower().startswith((b"<!doctype html", b"<html")):
-        remedy = "Download the file itself; a page may have been saved in its place."
+        remedy = "Download the file itself; a web page may have been saved instead."
         return ReadError(where=part.name, expected="dialogues", found="a web page (HTML)", remedy=remedy)
     if part.kind in ("object", "list", "lines"):
         record: Any = part.first_record
@@ -46,12 +46,12 @@ def unrecognised(source: Source, readers: Collection[Reader]) -> ReadError:
             return ReadError(where=part.name, expected="dialogues with states", found=found)
         if near := _nearest(part, readers):
             remedy = "Rename the fields, or see dsteval list readers for what each format looks like."
-            return ReadError(where=source.name, expected="a format that is known", found=near, remedy=remedy)
+            return ReadError(where=source.name, expected="a known format", found=near, remedy=remedy)
     return ReadError(
         where=source.name,
         expected=f"one of the formats {', '.join(reader.name for reader in readers)}",
         found=source.sample(),
-        remedy="See dsteval list readers for what each looks like, and choose with --format.",
+        remedy="See dsteval list readers for what each looks like, and choose one with --format.",
     )
 
 
@@ -99,7 +99,7 @@ def _nearest(part: Source, readers: Iterable[Reader]) -> str:
                 renamed += bool(close)
                 told.append(f"{close[0]} for {field}" if close else f"without {field.replace('|', ' or ')}")
         if exact and told and 2 * len(exact) + renamed > best[0] and len(exact) + renamed > len(told) - renamed:
-            best = (2 * len(exact) + renamed, f"one like {name}, but {', '.join(told)}")
+            best = (2 * len(exact) + renamed, f"something like {name}, but {', '.join(told)}")
     return best[1]
 
 

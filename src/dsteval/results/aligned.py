@@ -16,10 +16,10 @@ from dsteval.stats.intervals import NO_INTERVALS, Intervals, in_drawing_order
 
 _TABLES = ("variants", "ontology", "schema")
 _REMEDIES = {
-    "protocol": "Score both under one protocol, with --protocol and --set as they were.",
-    "reference": "Score both against one file, with --ref.",
-    "|S|": "Set it for both with --slots, or ask for metrics that do not count it.",
-    **dict.fromkeys(_TABLES, "Give both the same table."),
+    "protocol": "Score both with the same --protocol and --set.",
+    "reference": "Score both against the same --ref.",
+    "|S|": "Set it for both with --slots, or choose metrics that do not use it.",
+    **dict.fromkeys(_TABLES, "Use the same table for both."),
 }
 
 
@@ -67,7 +67,7 @@ def aligned_counts(
     OptionError for fewer than ``fewest`` results or two of one name, MetricError for a metric that one of the
     results did not count. Without ``references`` these may differ.
     """
-    require(len(results) >= fewest, "results", f"{fewest} or more", len(results))
+    require(len(results) >= fewest, "results", f"at least {fewest}", len(results))
     first = results[0]
     wanted = list(first.metrics) if metrics is None else metrics
     again = [recounted(result, wanted, NO_INTERVALS) for result in results]
@@ -83,10 +83,10 @@ def aligned_counts(
 
 def check_comparable(results: Sequence[Result], fewest: int = 2, *, references: bool = True) -> None:
     """Raise as ``aligned_counts`` does; without ``references`` these may differ."""
-    require(len(results) >= fewest, "results", f"{fewest} or more", len(results))
+    require(len(results) >= fewest, "results", f"at least {fewest}", len(results))
     twice = [name for name, times in Counter(result.name for result in results).items() if times > 1]
     if twice:
-        raise OptionError(where="results", expected="a name for each", found=f"{twice[0]!r} twice")
+        raise OptionError(where="results", expected="a different name for each", found=f"{twice[0]!r} twice")
     for result in results[1:]:
         check_alike(results[0], result, references)
     check_same_dialogues(results)
@@ -112,7 +112,7 @@ def check_same_dialogues(results: Sequence[Result]) -> None:
                 expected="the same dialogues and turns",
                 found=found,
                 extent=f"{len(first)} and {len(turns)} dialogues",
-                remedy="Score all of them on what they have in common.",
+                remedy="Score all of them on the same dialogues.",
             )
 
 

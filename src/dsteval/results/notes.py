@@ -1,4 +1,4 @@
-"""What a reader of the numbers should know: what was left out, and the likeliest cause of odd numbers."""
+"""The notes below the numbers: what was left out, and the likeliest causes of odd numbers."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def notes(
     """
     yield from _coverage(coverage, protocol, policy)
     if protocol.scope.unit == "frame":
-        yield f"{_many(counts.numbers['units'], 'frame')}, scored one by one"
+        yield f"{_many(counts.numbers['units'], 'frame')}, scored separately"
         for what, names in counts.passed_over.items():
             kind, _, done = what.partition(": ")
             if names:
@@ -177,8 +177,10 @@ def notes(
 
 
 def _coverage(coverage: Coverage, protocol: Protocol, policy: Policy) -> Iterator[str]:
-    reasons = {canonical_id(name): protocol.scope.leave_out_why or "as asked" for name in protocol.scope.leave_out}
-    reasons |= dict.fromkeys(coverage.dropped, "as its tool does when it prepares the data")
+    reasons = {
+        canonical_id(name): protocol.scope.leave_out_why or "as requested" for name in protocol.scope.leave_out
+    }
+    reasons |= dict.fromkeys(coverage.dropped, "as its script does when preparing the data")
     ruled_out = [name for name in coverage.left_out if canonical_id(name) in reasons]
     if ruled_out:
         reason = reasons[canonical_id(ruled_out[0])]
@@ -187,7 +189,7 @@ def _coverage(coverage: Coverage, protocol: Protocol, policy: Policy) -> Iterato
     missing = f"missing turns {done}" if policy.missing == "empty" else done
     for names, kind, what in (
         (coverage.missing, "dialogue", f"without prediction {done}"),
-        (coverage.lengths, "dialogue", f"with another number of turns, {missing}"),
+        (coverage.lengths, "dialogue", f"with a different number of turns, {missing}"),
         (coverage.extra, "dialogue", "without reference ignored"),
         (coverage.ignored, "predicted turn", "after the reference's last ignored"),
         ([text.partition(": ")[0] for text in coverage.broken], "broken line", "left out with the whole dialogue"),
@@ -196,7 +198,7 @@ def _coverage(coverage: Coverage, protocol: Protocol, policy: Policy) -> Iterato
             yield f"{_many(len(names), kind)} {what} ({first_few(names)})"
     if coverage.differs:
         yield (
-            f"{coverage.differs} of {coverage.scored_turns} turns have another reference inside the "
+            f"{coverage.differs} of {coverage.scored_turns} turns have a different reference in the "
             "predictions' file; --ref was used"
         )
 
@@ -243,24 +245,24 @@ def _hints(counts: NoteCounts, protocol: Protocol) -> Iterator[str]:
     followed, lost, unset = (numbers[name] for name in ("followed", "lost", "unset"))
     if followed >= _ENOUGH and lost >= _ALMOST_ALL * followed:
         yield (
-            f"at {lost} of {followed} turns the whole predicted state of the turn before is gone: "
-            "if the file holds what each turn changed, add --updates"
+            f"at {lost} of {followed} turns nothing of the previous predicted state is left: "
+            "if the file holds only what each turn changed, add --updates"
         )
     if unset:
         # A reference that lists slots which are not set, under a protocol that takes every text for a value.
         yield (
-            f"{unset} wrong slots are '' or 'not mentioned' in the reference, which this protocol takes "
-            'for values: --set \'states.absent_ref=["", "not mentioned"]\' takes them for slots that are not set'
+            f"{unset} wrong slots are '' or 'not mentioned' in the reference, which this protocol scores "
+            'as values: --set \'states.absent_ref=["", "not mentioned"]\' treats them as not set'
         )
     yield from _odd_values(counts, protocol)
     sides = [name for side, name in (("ref", "reference"), ("pred", "predictions")) if not numbers[side]]
     if "reference" in sides:
         verb = "has" if sides == ["reference"] else "and the predictions have"
-        yield f"the reference {verb} no slot at any {protocol.scope.unit}: was it read as it should be?"
+        yield f"the reference {verb} no slots at any {protocol.scope.unit}: check that it was read correctly"
     elif not sides and numbers["hollow"] >= max(_ENOUGH, _MOST * numbers["filled"]):
         yield (
-            f"{numbers['hollow']} of {numbers['filled']} predicted states are empty where the reference's is not: "
-            "were they read as they should be?"
+            f"{numbers['hollow']} of {numbers['filled']} predicted states are empty where the reference is not: "
+            "check that they were read correctly"
         )
     if not numbers["right"] and numbers["ref"]:
         yield from (f"no slot is right: {cause}" for cause in _nothing_right(counts))
@@ -276,20 +278,24 @@ def _odd_values(counts: NoteCounts, protocol: Protocol) -> Iterator[str]:
     for kind, what, advice in (
         (
             "null",
-            "predicted values are words for no value",
-            f"leave such slots out, or name the words: --set 'states.absent={absent}'",
+            "predicted values are used as placeholders for no value",
+            f"leave such slots out, or list the words with --set 'states.absent={absent}'",
         ),
-        ("deletion", "predicted values are '[DELETE]'", "if the file holds what each turn changed, add --updates"),
-        ("mark", "predicted values hold special tokens", "cut these off before scoring"),
+        (
+            "deletion",
+            "predicted values are '[DELETE]'",
+            "if the file holds only what each turn changed, add --updates",
+        ),
+        ("mark", "predicted values hold special tokens", "strip them before scoring"),
         (
             "unicode",
-            "predicted values are wrong but look right",
-            "they differ from the reference's by invisible characters or by their Unicode form",
+            "predicted values are wrong but look identical to the reference",
+            "they differ in invisible characters or Unicode normalization",
         ),
         (
             "dropped",
-            "values of the reference are taken for slots that are not set",
-            f"if they are values, give the schema with --schema, or --set 'states.absent={kept}'",
+            "reference values are treated as not set",
+            f"if they are values, give the schema with --schema FILE, or use --set 'states.absent={kept}'",
         ),
     ):
         if (number := counts.numbers[kind]) and (kind != "dropped" or likely):
@@ -302,7 +308,7 @@ def _nothing_right(counts: NoteCounts) -> Iterator[str]:
         yield "every predicted state is empty"
     elif ref.isdisjoint(pred):
         yield (
-            "the two sides have no slot name in common "
+            "reference and predictions have no slot name in common "
             f"(reference {', '.join(sorted(ref)[:3])}; predictions {', '.join(sorted(pred)[:3])})"
         )
     for mismatch in counts.mismatch if ref & pred else ():

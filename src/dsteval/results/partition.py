@@ -209,5 +209,5 @@ def _foreign_counts(metric: Metric, outcomes: Outcomes) -> Counts:
     assert isinstance(found, np.ndarray)
     fits = found.shape[0] == len(outcomes.dialogues) and found.shape[1] > 0
     require(fits, f"metric {metric.name}", f"counts as {shape}", list(found.shape), MetricError)
-    require(np.isfinite(found).all(), f"metric {metric.name}", "finite counts", "others", MetricError)
+    require(np.isfinite(found).all(), f"metric {metric.name}", "finite counts", "NaN or infinity", MetricError)
     return found

@@ -34,7 +34,7 @@ columns change raises it, and its own ``columns_since``."""
 
 @dataclass(frozen=True)
 class Score:
-    """One number.
+    """The value of one metric, with its interval and counts.
 
     ``value`` is a fraction, or None where it is undefined; then ``why`` says why. ``count`` and ``total`` are
     the two integers of a ratio of counts; of a mean ``count`` is None and ``total`` the units averaged. ``low``,
@@ -84,8 +84,8 @@ class Result:
 
     ``partition`` holds what was counted, and all ``scores`` come from it, by ``metrics`` (as resolved, by the text
     that was asked for), with ``intervals``. ``signature`` are the pieces of the scores' signatures without the
-    metric, ``n_slots`` is |S|, ``protocol_hash`` the hash of the protocol's settings. ``notes`` are sentences that
-    a reader of the numbers should know; ``changes`` are the values that the protocol rewrote, ``errors`` every
+    metric, ``n_slots`` is |S|, ``protocol_hash`` the hash of the protocol's settings. ``notes`` are sentences
+    about what was left out or looks odd; ``changes`` are the values that the protocol rewrote, ``errors`` every
     error, where these were asked for. ``outcomes`` is the table behind the counts, None where the result was
     saved and loaded.
     """
@@ -151,7 +151,7 @@ class Result:
         score = self[metric]
         counts = self.counts.get(score.metric)
         if counts is None:
-            raise MetricError(where=score.metric, found=f"no value: {score.why}")
+            raise MetricError(where=score.metric, found=f"undefined ({score.why})")
         values = self.metrics[score.metric].value(counts)
         return dict(zip(self.dialogues, map(float, values), strict=True))
 

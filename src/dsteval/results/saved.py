@@ -91,15 +91,15 @@ def _result(system: _System, where: str, entry: Mapping[str, Any]) -> Result:
             where=place,
             expected="counts per dialogue",
             found="none",
-            remedy="score -o PATH.json keeps them; standard output does not.",
+            remedy="score -o PATH.json saves them; standard output does not.",
         )
     metrics = {text: parse(resolved).with_slots(kept.slots) for text, resolved in kept.metrics.items()}
     changed = [text for text, metric in metrics.items() if metric.columns_since > kept.columns]
     if changed or kept.columns > COLUMNS:
         raise ReadError(
             where=place,
-            expected=f"counts per dialogue with columns of version {COLUMNS}",
-            found=f"version {kept.columns}, in which others are kept of {first_few(changed or metrics)}",
+            expected=f"counts per dialogue in version {COLUMNS} of the columns",
+            found=f"version {kept.columns}, which differs for {first_few(changed or metrics)}",
             remedy="Score the predictions again.",
         )
     if (told := entry.get("checksum")) != (right := checksum(entry)):
@@ -107,13 +107,13 @@ def _result(system: _System, where: str, entry: Mapping[str, Any]) -> Result:
             where=place,
             expected=f"what score -o wrote, with the checksum {right}",
             found="none" if told is None else str(told),
-            remedy="The file was changed since, or comes from an older version. Score the predictions again.",
+            remedy="The file was edited or comes from an older version. Score the predictions again.",
         )
     counts = {key: _rectangle(rows, kept.widths.get(key, 0), place) for key, rows in kept.counts.items()}
     lengths = {len(kept.dialogues), len(kept.turns), *map(len, counts.values())}
     if len(lengths) != 1:
         found = f"{', '.join(map(str, sorted(lengths)))} rows"
-        raise ReadError(where=place, expected="one row of counts a dialogue", found=found)
+        raise ReadError(where=place, expected="one row of counts per dialogue", found=found)
     _check_protocol(system.protocol, kept.settings, where)
     uncounted = [text for text, metric in metrics.items() if metric.count_text not in counts]
     reasons = {score.metric: score.why for score in system.scores}
@@ -149,22 +149,26 @@ def _check_itself(result: Result, scores: Sequence[Score], place: str) -> None:
     require(not twice, place, "each dialogue once", first_few(twice), ReadError)
     signed_size = next((piece for piece in result.signature if piece.startswith("S:")), "none")
     require(
-        signed_size == f"S:{result.n_slots}", place, f"|S| as signed, {signed_size}", result.n_slots, ReadError
+        signed_size == f"S:{result.n_slots}",
+        place,
+        f"|S| as in the signature, {signed_size}",
+        result.n_slots,
+        ReadError,
     )
     for score in scores:
         counts = result.counts.get(score.metric)
         value = math.nan if counts is None else float(result.metrics[score.metric].value(total(counts)))
         alike = math.isnan(value) if score.value is None else math.isclose(value, score.value, abs_tol=1e-9)
-        expected_value = f"{score.metric} as its counts give it, {value}"
+        expected_value = f"{score.metric} = {value}, as computed from its counts"
         require(alike, place, expected_value, str(score.value), ReadError, "Score the predictions again.")
 
 
 def _rectangle(rows: list[list[float]], width: int, place: str) -> Counts:
     """Rows of counts, short ones filled with zeros at the right."""
     longest = max(map(len, rows), default=0)
-    require(longest <= width, place, f"rows of {width} counts at most", f"one of {longest}", ReadError)
+    require(longest <= width, place, f"rows of at most {width} counts", f"one of {longest}", ReadError)
     cells = len(rows) * width
-    require(cells <= MOST_CELLS, place, f"at most {MOST_CELLS} counts of a metric", cells, ReadError)
+    require(cells <= MOST_CELLS, place, f"at most {MOST_CELLS} counts per metric", cells, ReadError)
     padded = [row + [0] * (width - len(row)) for row in rows]
     return np.array(padded, dtype=float).reshape(len(rows), width)
 
@@ -178,7 +182,7 @@ def _check_protocol(label: str, settings: str, where: str) -> None:
     if (today.label, today.hash) != (label, settings):
         raise ProtocolError(
             where=where,
-            expected=f"a result of {today.label} ({today.hash}), as version {__version__} has it",
+            expected=f"a result of {today.label} ({today.hash}), as in version {__version__}",
             found=f"{label} ({settings})",
             remedy="Score the predictions again.",
         )
@@ -198,7 +202,7 @@ def recounted(result: Result, metrics: Sequence[str | Metric] | None, intervals:
         if metric.count_text not in counts and str(metric) not in unavailable:
             raise MetricError(
                 where=f"{result.name}, metric {text!r}",
-                expected=f"counts that the saved result keeps ({', '.join(counts)})",
+                expected=f"one of the metrics that the saved result has counts for ({', '.join(counts)})",
                 found="none",
                 remedy="Score the predictions again with that metric.",
             )
@@ -236,7 +240,7 @@ def merge(results: Sequence[Result], name: str | None = None) -> Result:
     if twice:
         raise AlignmentError(
             where="merge",
-            expected="each dialogue in one part",
+            expected="each dialogue in only one part",
             found=f"{len(twice)} of {len(set(names))} twice ({first_few(twice)})",
         )
     partition = Partition.sum([part.partition for part in results])
@@ -306,9 +310,9 @@ def joint(results: Sequence[Result]) -> list[Result]:
         if not own or result.n_slots not in (len(own), len(MULTIWOZ)):
             raise AlignmentError(
                 where=f"{result.source}, system {result.name!r}",
-                expected=f"|S| of the slots seen, {len(own)}, or one |S| for all",
+                expected=f"|S| = {len(own)}, the slots that occur, or the same |S| for all",
                 found=f"{result.n_slots} beside {', '.join(map(str, sorted(sizes - {result.n_slots})))}",
-                remedy="Set it for all with --slots, or ask for metrics that do not count it.",
+                remedy="Set it for all with --slots, or choose metrics that do not use it.",
             )
     n_slots = len(names | MULTIWOZ) if names <= MULTIWOZ else len(names)
     return [_with_slots(result, n_slots) for result in results]

@@ -59,9 +59,9 @@ def too_few(dialogues: int) -> str:
     """Why so few dialogues give no interval; empty where there are two or more.
 
     >>> too_few(1), too_few(2)
-    ('an interval needs 2 dialogues or more, found 1', '')
+    ('an interval needs at least 2 dialogues, found 1', '')
     """
-    return "" if dialogues >= 2 else f"an interval needs 2 dialogues or more, found {dialogues}"
+    return "" if dialogues >= 2 else f"an interval needs at least 2 dialogues, found {dialogues}"
 
 
 def blocks(rows: int, width: int, cells: int = CELLS) -> Iterator[range]:
@@ -82,7 +82,7 @@ def draws(dialogues: int, resamples: int, seed: int, cells: int = CELLS) -> Iter
     [[[0, 2, 1]], [[2, 0, 1]]]
     """
     if dialogues < 1:
-        raise ValueError("there is no dialogue to draw")
+        raise ValueError("there is no dialogue to resample")
     bits = np.random.PCG64(seed)
     words = (dialogues + 1) // 2  # two dialogues from each 64 bits; a row starts at a new word
     for rows in map(len, blocks(resamples, dialogues, cells)):
@@ -237,7 +237,7 @@ def interval(counts: Counts, value: Value, sums: Array, level: float, method: st
     >>> round(found.low, 2), round(found.high, 2)
     (0.36, 1.0)
     >>> interval(turns_right[:1], share, sums, 0.95).note
-    'an interval needs 2 dialogues or more, found 1'
+    'an interval needs at least 2 dialogues, found 1'
     """
     if note := too_few(len(counts)):
         return Interval(note=note)

@@ -148,7 +148,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
     Reference: McNemar, Psychometrika 12, 1947.
     """
     if only_a < 0 or only_b < 0:
-        raise ValueError(f"expected numbers of dialogues, found {only_a} and {only_b}")
+        raise ValueError(f"expected counts of dialogues, found {only_a} and {only_b}")
     trials = only_a + only_b
     below = sum(math.comb(trials, wins) for wins in range(min(only_a, only_b) + 1))
     return min(1.0, float(2 * below / 2**trials))

@@ -1,4 +1,4 @@
-"""How many dialogues a difference needs, and which difference the data at hand can tell."""
+"""How many dialogues a difference needs, and which difference the data can detect."""
 
 import math
 from statistics import NormalDist
@@ -56,7 +56,9 @@ def needed(sigma: float, difference: float, alpha: float = 0.05, power: float = 
         return max(2, math.ceil((factor * sigma / difference) ** 2))
     except OverflowError:
         found = str(difference)
-        raise OptionError(where="difference", expected="one that dialogues can tell", found=found) from None
+        raise OptionError(
+            where="difference", expected="a difference that is large enough to detect", found=found
+        ) from None
 
 
 def detectable(sigma: float, dialogues: int, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -66,7 +68,7 @@ def detectable(sigma: float, dialogues: int, alpha: float = 0.05, power: float =
     0.01
     """
     factor = _factor(sigma, alpha, power)
-    require(dialogues >= 2, "dialogues", "2 or more", dialogues)
+    require(dialogues >= 2, "dialogues", "at least 2", dialogues)
     return factor * sigma / math.sqrt(dialogues)
 
 
@@ -80,6 +82,6 @@ def _factor(sigma: float, alpha: float, power: float) -> float:
     check_share("alpha", alpha)
     check_share("power", power)
     if not 0 <= sigma < math.inf:
-        raise ValueError(f"sigma: expected a number of 0 or more, found {sigma}")
+        raise ValueError(f"sigma: expected a number of at least 0, found {sigma}")
     require(power > alpha / 2, "power", f"more than alpha / 2 = {alpha / 2}", power)
     return NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)

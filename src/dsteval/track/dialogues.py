@@ -91,16 +91,16 @@ def _check(dialogues: Sequence[Dialogue], name: str, format: str) -> None:
         total = sum(len(dialogue.turns) for dialogue in dialogues)
         raise ReadError(
             where=name,
-            expected="what the user said at every turn",
-            found=f"states alone (read as {format})",
+            expected="a user utterance at every turn",
+            found=f"turns without one (read as {format})",
             extent=f"{len(silent)} of {total} turns, {first_few(silent)}",
-            remedy="Track the data set itself: MultiWOZ, SGD, or lines of our JSONL with system and user.",
+            remedy="Track the data set itself: MultiWOZ, SGD, or dsteval JSON Lines with system and user.",
         )
     seen: set[str] = set()
     for dialogue in dialogues:
         first = canonical_id(dialogue.id) not in seen
         require(first, name, "each dialogue once", f"{dialogue.id!r} twice", ReadError)
-        require(dialogue.turns, name, "a turn in every dialogue", f"none in {dialogue.id!r}", ReadError)
+        require(dialogue.turns, name, "at least one turn in every dialogue", f"none in {dialogue.id!r}", ReadError)
         seen.add(canonical_id(dialogue.id))
 
 

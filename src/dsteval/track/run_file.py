@@ -77,7 +77,7 @@ def opened(
     try:
         with out.with_name(f"{out.name}.run.json").open("a+b") as beside:
             alone = lock(beside, wait=False)
-            require(alone, f"--out {out}", "a file of this run alone", "another run that is writing it")
+            require(alone, f"--out {out}", "", "another run is writing this file")
             beside.seek(0)
             if restart or not (out.exists() and out.stat().st_size):
                 _check_own(out, beside.read())
@@ -92,7 +92,7 @@ def opened(
                 yield done, partial(_write, file)
     except OSError as error:
         found = error.strerror or str(error)
-        raise OptionError(where=f"--out {out}", expected="a file that can be written", found=found) from None
+        raise OptionError(where=f"--out {out}", expected="a writable file", found=found) from None
 
 
 _HEAD = b'{\n  "dsteval": "'
@@ -102,13 +102,13 @@ def _check_own(out: Path, text: bytes) -> None:
     """Raise OptionError where a file that is there, or the one beside it, is none that a run made."""
     own = text[: len(_HEAD)] == _HEAD[: len(text)]  # a run that was killed may have left half of it
     expected, remedy = (
-        f"{out.name}.run.json as a run writes it",
-        "Name another --out, or remove the file yourself.",
+        f"{out.name}.run.json as written by a run",
+        "Choose another --out, or remove the file yourself.",
     )
     require(own, f"--out {out}", expected, "another file of that name", remedy=remedy)
     full = out.exists() and out.stat().st_size > 0
-    found = f"a file that is there, without {out.name}.run.json beside it"
-    require(text or not full, f"--out {out}", "a new file, or one that a run made", found, remedy=remedy)
+    found = f"an existing file without {out.name}.run.json beside it"
+    require(text or not full, f"--out {out}", "a new file, or one written by a run", found, remedy=remedy)
 
 
 def _check_same(out: Path, text: bytes, run: Mapping[str, Any]) -> None:
@@ -117,14 +117,14 @@ def _check_same(out: Path, text: bytes, run: Mapping[str, Any]) -> None:
         old = msgspec.json.decode(text)
         changed = [key for key in ("data", "tracker", "nested") if _hash(old[key]) != _hash(run[key])]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
-        expected = "a new file, or one that this run began"
-        found = f"a file that is there, without {out.name}.run.json beside it"
+        expected = "a new file, or one started by this run"
+        found = f"an existing file without {out.name}.run.json beside it"
         remedy = "Choose another --out, or remove the file yourself."
         raise OptionError(where=f"--out {out}", expected=expected, found=found, remedy=remedy) from None
     if changed:
         wanted, there = (", ".join(f"{key} {_label(side[key])}" for key in changed) for side in (run, old))
         expected, found = f"a file of this run, {wanted}", f"one of {there}"
-        remedy = "Choose another --out, or begin anew with --restart."
+        remedy = "Choose another --out, or start over with --restart."
         raise OptionError(where=f"--out {out}", expected=expected, found=found, remedy=remedy)
 
 
@@ -147,7 +147,7 @@ def _taken_up(out: Path, material: Material) -> set[str]:
     for name, group in groupby(records, key=itemgetter(0)):
         _, numbers, texts = zip(*group, strict=True)
         if name not in turns or name in done:
-            found = f"dialogue {name!r}, which " + ("stands there twice" if name in done else "the data lack")
+            found = f"dialogue {name!r}, which " + ("occurs twice" if name in done else "is not in the data")
             raise ReadError(where=str(out), expected="the dialogues of this run", found=found, remedy=_ANEW)
         if [*numbers] == turns[name]:
             done.add(name)
@@ -159,7 +159,7 @@ def _taken_up(out: Path, material: Material) -> set[str]:
     return done
 
 
-_ANEW = "Begin anew with --restart."
+_ANEW = "Start over with --restart."
 
 
 def _record(line: bytes, number: int, out: Path) -> tuple[str, int]:
@@ -168,5 +168,5 @@ def _record(line: bytes, number: int, out: Path) -> tuple[str, int]:
         record = msgspec.json.decode(line)
         return str(record["dialogue_id"]), int(record["turn_id"]) if "pred" in record else -1
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError, ValueError):
-        where, expected = f"{out}, line {number}", "a turn as a run writes it"
-        raise ReadError(where=where, expected=expected, found="another line", remedy=_ANEW) from None
+        where, expected = f"{out}, line {number}", "a turn as written by a run"
+        raise ReadError(where=where, expected=expected, found="a different line", remedy=_ANEW) from None

@@ -66,12 +66,12 @@ def run(
     works in the main thread of POSIX systems. Raises OptionError where ``out`` belongs to another run or cannot be
     written, and where a timeout is not possible.
     """
-    needed = "reference states, which the tracker needs (ref-state)"
+    needed = "reference states, as the tracker needs (ref-state)"
     require(material.referenced or not tracker.forced, material.name, needed, "none")
     if timeout is not None:
-        require(0 < timeout < 1e8, "--timeout", "seconds, more than 0", f"{timeout:g}")
+        require(0 < timeout < 1e8, "--timeout", "a number of seconds above 0", f"{timeout:g}")
         timed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-        require(timed, "--timeout", "the main thread of a POSIX system", "a system or a thread without timers")
+        require(timed, "--timeout", "the main thread of a POSIX system", "a system or thread without timers")
     slots = dict.fromkeys(map(canonical, material.slots or ()))
     came = TrackerRun(header(material, tracker, nested))
     with opened(Path(out), came.header, material, restart) as (done, append):
@@ -211,7 +211,9 @@ def _unknown_slot(slot: str, known: Collection[str]) -> DstevalError:
 
     near = get_close_matches(canonical(slot), known, n=1)
     expected = f"one of the {len(known)} slots of the data"
-    remedy = f"Did you mean {near[0]!r}?" if near else "Give the list with --slots FILE if it lacks one."
+    remedy = (
+        f"Did you mean {near[0]!r}?" if near else "Give a complete list with --slots FILE if a slot is missing."
+    )
     return DstevalError(where=f"slot {slot!r}", expected=expected, found="another", remedy=remedy)
 
 

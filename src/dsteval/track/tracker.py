@@ -73,8 +73,8 @@ class Loaded:
         try:
             self._tracker = self._factory(**self._arguments) if isinstance(self._factory, type) else self._factory
         except (Exception, SystemExit) as error:
-            remedy = "Give what its constructor needs with --tracker-option KEY=VALUE."
-            raise self._unfit("a tracker that can be made", in_one_line(error), remedy) from error
+            remedy = "Give the arguments of its constructor with --tracker-option KEY=VALUE."
+            raise self._unfit("a tracker that can be constructed", in_one_line(error), remedy) from error
         update = self._update()
         self.needs = self._needs(update)
         self._check_call(update)
@@ -108,7 +108,9 @@ class Loaded:
         if not isinstance(self._factory, type):
             if self.options:
                 option = f", --tracker-option {next(iter(self.options))}"
-                raise self._unfit("a class, whose constructor takes options", "no class", part=option)
+                raise self._unfit(
+                    "a class whose constructor takes options", "a function or an object", part=option
+                )
             return {}
         # A class without a constructor of its own takes nothing, whatever its signature says.
         constructed = self._factory.__init__ is not object.__init__  # type: ignore[misc]
@@ -173,7 +175,7 @@ def _find(name: str) -> Any:
     module_name, _, path = target.partition(":")
     if not module_name:
         problem = unknown("tracker", name, TRACKERS.names(), "dsteval list trackers")
-        raise OptionError(problem, remedy="A tracker of your own is written module:object.")
+        raise OptionError(problem, remedy="Write your own tracker as module:object.")
     found: Any = _module(name, module_name)
     for part in path.split("."):
         if not hasattr(found, part):
@@ -194,9 +196,9 @@ def _module(name: str, module: str) -> Any:
     except (Exception, SystemExit) as error:
         expected, found, remedy = f"a module {module!r}", "none", ""
         if module.endswith(".py") or "/" in module:
-            remedy = f"Write {Path(module).stem}:{name.partition(':')[2]}, and run in the folder that holds it."
+            remedy = f"Write {Path(module).stem}:{name.partition(':')[2]}, and run dsteval in its folder."
         elif isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-            remedy = "Run in the folder that holds it, or put that folder on PYTHONPATH."
+            remedy = "Run dsteval in its folder, or add that folder to PYTHONPATH."
         else:
             expected, found = f"{expected} that can be imported", in_one_line(error)
         raise OptionError(where=f"--tracker {name}", expected=expected, found=found, remedy=remedy) from error

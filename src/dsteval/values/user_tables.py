@@ -54,8 +54,8 @@ class UserTables:
     def _needed(self, name: str) -> dict[str, Any]:
         if name not in self._tables:
             where, remedy = f"protocol {self.protocol}", f"Give it with --{name} FILE."
-            expected = f"{USER_TABLES[name]}, which it cannot do without"
-            raise ProtocolError(where=where, expected=expected, found="none", remedy=remedy)
+            problem = f"needs {USER_TABLES[name]}"
+            raise ProtocolError(problem, where=where, remedy=remedy)
         return self._tables[name]
 
     def _read(self, name: str, table: Any, shape: Any) -> dict[str, Any]:
@@ -68,13 +68,17 @@ class UserTables:
                 found = "no such file" if isinstance(error, FileNotFoundError) else "a file that cannot be read"
                 raise ReadError(where=where, expected=expected, found=found) from None
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise ReadError(where=where, expected=expected, found=f"no JSON: {error}") from None
+                raise ReadError(
+                    where=where,
+                    expected=expected,
+                    found=f"invalid JSON: {str(error).removeprefix('JSON is malformed: ')}",
+                ) from None
         require(isinstance(value, Mapping), where, expected, type(value).__name__)
         content: dict[str, Any] = shape(value)
         is_map = name == "variants" and "label_maps" in value
         if not content and not (is_map and value["label_maps"] == {}):
             found = f"an object of {', '.join(value)[:60]!r}"
-            found = "label_maps that are not all lists of texts" if is_map else found
+            found = "label_maps that are not all lists of strings" if is_map else found
             raise OptionError(where=where, expected=expected, found=found)
         hashed: Any = {key: sorted(values) for key, values in content.items()}
         if name == "variants" and _are_texts(value.get("class_types")):

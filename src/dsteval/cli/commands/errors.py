@@ -25,7 +25,6 @@ from dsteval.render.error_overview import error_table
 @shared.input_options
 @shared.coverage_options
 @shared.output_options
-@shared.quiet_option
 @option(
     "--top",
     type=click.IntRange(min=1),

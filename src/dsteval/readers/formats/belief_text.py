@@ -51,7 +51,7 @@ class _BeliefText(SpanFormat):
         for name, count in announced.items():
             given = sum(turn.ref is not None for turn in turns.turns.get(name, ()))
             if given != count:
-                expected = f"{count} turns, as the row before them says"
+                expected = f"{count} turns, as announced by the row before them"
                 turns.problems.add(name, None, expected=expected, found=str(given))
         return turns.dialogues(options.updated())
 

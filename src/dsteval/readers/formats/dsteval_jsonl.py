@@ -33,7 +33,7 @@ class _DstevalJsonl(Reader):
     """
 
     name = "dsteval-jsonl"
-    about = "our JSON Lines: one turn a line, dialogue_id, turn_id, and ref and pred, or state, or update"
+    about = "dsteval JSON Lines: one turn per line, dialogue_id, turn_id, and ref and pred, or state, or update"
     sides = "both or one"
     ref_fields = True
     keeps_going = True
@@ -109,8 +109,8 @@ class _Lines(Grouped):
             raise OptionError(where=where, expected="a field of the lines", found=listed)
         for name, forms in self.forms.items():
             if len(set(forms)) > 1:
-                expected = "states or updates throughout, or frames throughout"
-                found = f"some of both ({' and '.join(dict.fromkeys(forms))})"
+                expected = "only states, only updates or only frames"
+                found = f"a mixture ({' and '.join(dict.fromkeys(forms))})"
                 self.problems.add(name, None, expected=expected, found=found)
         for dialogue in self.dialogues(self.options.updated(self.side)):
             if dialogue.id in self.left_out:
@@ -148,7 +148,7 @@ class _Lines(Grouped):
     def _line(self, line: str, chunk: JsonChunk) -> None:
         record = fields(chunk.value, f"{self.source.name}, {line}", "dialogue_id", "turn_id")
         self.keys.update(record)
-        expected = "an object with dialogue_id, a text, and turn_id, a number"
+        expected = "an object with dialogue_id (a string) and turn_id (a number)"
         place = self.place(line, record.get("dialogue_id"), record.get("turn_id"), chunk.value, expected)
         if place is None:
             self._left_out(None)
@@ -179,7 +179,7 @@ class _Lines(Grouped):
         for side in _SIDES:
             forms = [key for key, target in given if target == side]
             if len(forms) > 1:
-                expected = f"one state of a side ({side})"
+                expected = f"one state per side ({side})"
                 self.problems.add(name, number, expected=expected, found=" and ".join(forms))
             elif forms and side == self.side:
                 self.forms.setdefault(name, []).append(forms[0] if forms[0] in ("update", "frames") else "states")
@@ -196,7 +196,7 @@ class _Lines(Grouped):
         if are_texts(record.get("after")):
             self.after[name] = tuple(record["after"])
         elif "after" in record:
-            self.note(name, number, "the utterances after the last turn as a list of texts", record["after"])
+            self.note(name, number, "the utterances after the last turn as a list of strings", record["after"])
         if "pred_update" in record:
             read = self._listed if isinstance(record["pred_update"], list) else self.items
             turn.pred_update = read(record["pred_update"], name, number)
@@ -206,7 +206,7 @@ class _Lines(Grouped):
             if all(isinstance(choice.get(key), str) for choice in choices for key in Choice.__struct_fields__):
                 turn.choices = [Choice(choice["slot"], choice["kind"], choice["value"]) for choice in choices]
             else:
-                self.note(name, number, "choices as a list of slot, kind and value, all of them texts", chosen)
+                self.note(name, number, "choices as a list of slot, kind and value, all of them strings", chosen)
 
     def _by_side(self, value: Any, form: str, name: str, number: int) -> list[tuple[str, list[Any]]]:
         """What a line lists for each side: a list for the file's one side, or an object of ref and pred."""
@@ -237,7 +237,7 @@ class _Lines(Grouped):
         items = read(frame[key], name, number)
         requested = frame.get("requested")
         if requested is not None and not are_texts(requested):
-            self.note(name, number, "requested slots as a list of texts", requested)
+            self.note(name, number, "requested slots as a list of strings", requested)
         return Frame(frame["service"], items, self.utterance(frame.get("intent"), name, number), requested)
 
     def _listed(self, pairs: Any, name: str, number: int) -> Items:

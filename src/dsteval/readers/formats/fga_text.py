@@ -24,7 +24,7 @@ class _FgaText(Reader):
     """
 
     name = "fga-text"
-    about = "the FGA paper's human-evaluation text files, one a dialogue; a file or a folder of them"
+    about = "the FGA paper's human-evaluation text files, one per dialogue; a file or a folder"
 
     def sniff(self, source: Source) -> Sign | None:
         """A first line 'Dialogue ID : ...'."""
@@ -84,8 +84,8 @@ def _turn(source: str, block: list[tuple[int, str]], dialogue: str, flattener: F
     equal = states[0] == states[1]
     line, matched = fields.get("Matched", (0, str(equal)))
     if matched != str(equal):
-        expected = f"Matched : {equal}, as GT and PR of turn {number} stand"
-        raise _refusal(source, line, expected, repr(matched), "One of the three was changed by hand.")
+        expected = f"Matched : {equal}, as GT and PR of turn {number} imply"
+        raise _refusal(source, line, expected, repr(matched), "One of the three may have been edited by hand.")
     return Turn(number, ref, pred, fields.get("Sys", (0, ""))[1], fields.get("Usr", (0, ""))[1])
 
 
@@ -107,7 +107,7 @@ def _value(node: Any) -> Any:
     if isinstance(node, ast.Dict):
         pairs = [(_value(key), _value(value)) for key, value in zip(node.keys, node.values, strict=True)]
         if not all(isinstance(key, str) for key, _ in pairs):
-            raise ValueError("a key that is no text")
+            raise ValueError("a key that is not a string")
         return DoubledObject(pairs) if len(dict(pairs)) < len(pairs) else dict(pairs)
     value = ast.literal_eval(node)
     for text in value if isinstance(value, list | tuple | set) else [value]:

@@ -23,7 +23,9 @@ class _Icdst(JsonFormat):
         for name, number, record in self.records(source, turns):
             both = "pred" in record if both is None else both
             if both != ("pred" in record):
-                turns.problems.add(name, number, expected="pred at every turn, or at none", found="it at some")
+                turns.problems.add(
+                    name, number, expected="pred at every turn, or at none", found="it only at some turns"
+                )
             turns.add(name, self.turn(record, name, number, side, turns))
         return turns.dialogues(options.updated("pred" if both else side))
 
@@ -83,7 +85,7 @@ def completion_items(completion: str) -> Items:
 
 ICDST = _Icdst(
     name="icdst",
-    about="IC-DST running log: [{ID, turn_id, slot_values, pred, completion, ...}, ...]; without pred one side",
+    about="IC-DST running log: [{ID, turn_id, slot_values, pred, completion, ...}, ...]; one side if without pred",
     sides="both or one",
     kind="list",
     sign="objects with 'ID', 'turn_id' and 'slot_values'",

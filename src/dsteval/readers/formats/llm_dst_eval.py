@@ -53,7 +53,7 @@ class _LlmDstEval(JsonFormat):
 
 LLM_DST_EVAL = _LlmDstEval(
     name="llm_dst_eval",
-    about="LLM-DST-EVAL list: [{flag, predict, ground_truth, ground_truth_m24}, ...]; --ref-field chooses",
+    about="LLM-DST-EVAL list: [{flag, predict, ground_truth, ground_truth_m24}, ...]; choose with --ref-field",
     kind="list",
     sign="objects with 'flag', 'predict' and 'ground_truth'",
     marks=("flag", "predict", "ground_truth"),

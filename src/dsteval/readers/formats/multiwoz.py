@@ -17,7 +17,7 @@ class _MultiwozData(Reader):
     """
 
     name = "multiwoz"
-    about = "MultiWOZ 2.0-2.4 data.json: {dialogue: {log: [{text, metadata}]}}; FOLDER/test takes a split"
+    about = "MultiWOZ 2.0-2.4 data.json: {dialogue: {log: [{text, metadata}]}}; FOLDER/test selects a split"
     sides = "one"
 
     def sniff(self, source: Source) -> Sign | None:
@@ -80,9 +80,9 @@ def _items(domain: str, value: Any, name: str, number: int, flattener: Flattener
     parts = flattener.fields(value, name, number)
     if unknown := parts.keys() - {"book", "semi"}:
         found = {key: parts[key] for key in sorted(unknown)}
-        flattener.note(name, number, f"semi and book alone in metadata of {domain}", found)
+        flattener.note(name, number, f"only semi and book in the metadata of {domain}", found)
     elif not isinstance(value, dict):
-        flattener.note(name, number, f"an object with semi and book as metadata of {domain}", value)
+        flattener.note(name, number, f"an object with semi and book as the metadata of {domain}", value)
     for part, prefix in (("book", "book "), ("semi", "")):
         slots = parts.get(part, {})
         if not isinstance(slots, dict):

@@ -17,7 +17,7 @@ class _Sgd(Reader):
     """
 
     name = "sgd"
-    about = "SGD and MultiWOZ 2.2 dialogues: turns with frames per service; a folder of them, schema.json beside"
+    about = "SGD and MultiWOZ 2.2 dialogues: turns with frames per service; a folder with schema.json"
     sides = "one"
 
     def sniff(self, source: Source) -> Sign | None:
@@ -78,7 +78,7 @@ def _frame(value: Any, name: str, number: int, flattener: Flattener) -> Frame | 
         flattener.note(name, number, "a frame with a service and a state of slot_values", value)
         return None
     if requested is not None and not are_texts(requested):
-        flattener.note(name, number, "requested_slots as a list of texts", requested)
+        flattener.note(name, number, "requested_slots as a list of strings", requested)
         return None
     items = [(slot, flattener.value(value, name, number, slot)) for slot, value in values.items()]
     return Frame(service, items, flattener.utterance(state.get("active_intent"), name, number), requested)

@@ -29,7 +29,7 @@ class _Simpletod(JsonFormat):
         texts = [None] * len(refs) if texts is None else texts if isinstance(texts, list) else []
         lengths = [len(refs), len(preds), len(texts)]
         if len(set(lengths)) > 1:
-            expected = f"{self.ref}, {self.pred} and, if any, {self.user} of one length"
+            expected = f"{self.ref}, {self.pred} and, if present, {self.user} of equal length"
             turns.problems.add(name, None, expected=expected, found=" and ".join(map(str, lengths)))
             turns.total += max(lengths)
             return
@@ -40,7 +40,7 @@ class _Simpletod(JsonFormat):
 def _items(flattener: Flattener, texts: Any, name: str, number: int) -> Items:
     if are_texts(texts):
         return list(map(_item, texts))
-    flattener.note(name, number, "a list of texts 'domain slot value'", texts)
+    flattener.note(name, number, "a list of strings 'domain slot value'", texts)
     return []
 
 

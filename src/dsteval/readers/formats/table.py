@@ -22,7 +22,7 @@ class _Table(Reader):
     """
 
     name = "table"
-    about = "CSV or TSV: columns dialogue_id, turn_id, then ref, pred or state as JSON, or a column per slot"
+    about = "CSV or TSV: columns dialogue_id, turn_id, then ref, pred or state as JSON, or one column per slot"
     sides = "both or one"
     ref_fields = True
 
@@ -63,7 +63,9 @@ def _check_header(header: list[str], source: str, ref_field: str | None) -> None
     expected = "a header with dialogue_id and turn_id, each column named once"
     require(usable, line, expected, columns, ReadError)
     held = [name for name in header if name in _STATES or name == ref_field or ":" in name or _is_slot(name)]
-    expected = "one row a turn: a column state (or ref and pred), or a column for each slot, such as hotel-area"
+    expected = (
+        "one row per turn with a column state (or ref and pred), or a column for each slot, such as hotel-area"
+    )
     require(held, line, expected, f"no such column among {columns}", ReadError)
     # Where slots stand under ref: and pred:, a slot column without is a slip.
     sided = [name for name in header if name.startswith(("ref:", "pred:"))]

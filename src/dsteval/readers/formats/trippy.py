@@ -40,7 +40,7 @@ class _TrippyFormat(JsonFormat):
                 pred.append((slot, value[len(MARK) :].removeprefix(" ") if value.startswith(MARK) else value))
                 choices.append(Choice(slot, kind, value))
                 continue
-            texts = {start + slot: f"a text as {start}{slot}" for start in (_VALUE, _GOLD)}
+            texts = {start + slot: f"a string as {start}{slot}" for start in (_VALUE, _GOLD)}
             index = f"the number of a class, from 0, as {_CLASS}{slot}"
             key = next((key for key in texts if not isinstance(record.get(key), str)), _CLASS + slot)
             found = shown(record[key]) if key in record else "nothing"

@@ -12,7 +12,7 @@ class _TrippyBits(Reader):
     """Reads marks of 0 and 1; which slot each belongs to is the protocol's to say."""
 
     name = "trippy-bits"
-    about = "TripPy correctness bits: {dialogue: {turn: [1, 0, ...]}}, a mark per slot, no values"
+    about = "TripPy correctness bits: {dialogue: {turn: [1, 0, ...]}}, one mark per slot, no values"
 
     def sniff(self, source: Source) -> Sign | None:
         """Turns that are lists of 0 and 1."""

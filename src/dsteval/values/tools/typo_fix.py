@@ -45,8 +45,8 @@ def typo_fix(slot: str, value: str, ontology: Ontology, version: str) -> str:
     if name not in rules["entities"]:
         return value
     if name not in ontology:
-        expected, found = "its values in the ontology", "no such slot there"
-        remedy = "Names, places and foods are checked against the ontology: give the one of the data set."
+        expected, found = "", "not in the ontology"
+        remedy = "Names, places and foods are checked against the ontology: give that of this data set."
         raise ProtocolError(where=f"slot {name!r}", expected=expected, found=found, remedy=remedy)
     return _known(value, ontology[name])
 
