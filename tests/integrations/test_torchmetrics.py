@@ -121,7 +121,7 @@ def test_two_processes_give_what_one_gives(tmp_path: Path) -> None:
 def test_fractions_add_up_without_rounding() -> None:
     metric = DSTMetric(["JGA(average=dialogue)"])
     dialogues = [[{"hotel-area": "north"}] * size for size in (3, 7, 11, 13, 49)] * 40
-    wrong: list[list[State]] = [[{}] + one[1:] for one in dialogues]
+    wrong: list[list[State]] = [[{}, *one[1:]] for one in dialogues]
     for batch in (slice(0, 1), slice(1, 90), slice(90, None)):
         metric.update(wrong[batch], dialogues[batch])
     ref = {str(number): one for number, one in enumerate(dialogues)}
@@ -204,14 +204,14 @@ def test_a_protocol_that_leaves_out_a_dialogue_by_its_name(size: int) -> None:
 
 
 def test_a_long_dialogue_needs_a_larger_width() -> None:
-    right = [{"hotel-area": "north"}]
-    long: tuple[list[list[State]], ...] = [[{}] * 400], [right * 400]
-    metric = DSTMetric(["FGA@0.01"])
-    with pytest.raises(OptionError, match=r"FGA\(variant=official\): expected at most 256 columns of counts, found \d+. Set width="):
-        metric.update(*long)
+    right: list[State] = [{"hotel-area": "north"}] * 400
+    wrong: list[State] = [{}] * 400
+    message = r"FGA\(variant=official\): expected at most 256 columns of counts, found \d+. Set width="
+    with pytest.raises(OptionError, match=message):
+        DSTMetric(["FGA@0.01"]).update([wrong], [right])
     wide = DSTMetric(["FGA@0.01"], width=1000)
-    wide.update(*long)
-    whole = dsteval.evaluate({"d": long[1][0]}, {"d": long[0][0]}, metrics=["FGA@0.01"], ci=None)
+    wide.update([wrong], [right])
+    whole = dsteval.evaluate({"d": right}, {"d": wrong}, metrics=["FGA@0.01"], ci=None)
     assert values(wide.compute()) == {"FGA@0.01": whole.scores[0].value}
 
 

@@ -1,1 +1,1 @@
-"""Metrics in the form that other libraries ask for; each module needs its library, and nothing imports it unasked."""
+"""Metrics in the form of other libraries; each module needs its library, and is imported on request only."""

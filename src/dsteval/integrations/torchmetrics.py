@@ -171,6 +171,6 @@ def _total(limbs: Array) -> Counts:
     if not limbs[:, 1:].any():
         whole: Array = limbs[:, 0]
         return whole
-    base = 1 << _BITS
-    exact = [sum(value * base ** (_LIMBS - 1 - place) for place, value in enumerate(row)) for row in limbs.tolist()]
-    return np.array([value / base ** (_LIMBS - 1) for value in exact])
+    shifts = [_BITS * place for place in reversed(range(_LIMBS))]
+    exact = [sum(part << shift for part, shift in zip(row, shifts, strict=True)) for row in limbs.tolist()]
+    return np.array([value / (1 << shifts[0]) for value in exact])
