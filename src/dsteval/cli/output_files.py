@@ -119,5 +119,14 @@ def write(option: str, out: str, data: bytes) -> None:
         file.write(data)
 
 
+def append(option: str, out: str, data: bytes) -> None:
+    """Add lines to the end of a file, in one piece, after an empty line if there are others."""
+    try:
+        with Path(out).open("ab") as file:
+            file.write(b"\n" + data if file.tell() else data)
+    except OSError as error:
+        raise _unwritable(f"{option} {out}", error) from None
+
+
 def _unwritable(where: str, error: OSError) -> OptionError:
     return OptionError(where=where, expected="a place to write to", found=error.strerror or str(error))

@@ -17,7 +17,7 @@ from dsteval.analysis.reference_change import two_references
 from dsteval.analysis.sample_size import plan
 from dsteval.analysis.seed_runs import repeated
 from dsteval.cli import options as shared
-from dsteval.cli.output_files import emit, form_of, to_file
+from dsteval.cli.output_files import append, emit, form_of, to_file
 from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import check_predictions, named, open_reference, open_saved, systems
 from dsteval.errors import OptionError, require, unknown
@@ -26,6 +26,7 @@ from dsteval.pipeline.inputs import system_name
 from dsteval.readers import Source
 from dsteval.render import rankings as tables_of
 from dsteval.render.comparison import comparison_tables
+from dsteval.render.summary import summary
 from dsteval.render.table import Table
 from dsteval.results.numbers import interval, number
 from dsteval.results.result import SCHEMA, Result
@@ -36,6 +37,7 @@ from dsteval.stats.intervals import Intervals
 _BESIDE = [
     "against",
     "fail_below",
+    "summary",
     "baselines",
     "over",
     "power",
@@ -48,6 +50,7 @@ _BESIDE = [
 
 _Options: TypeAlias = dict[str, Any]
 
+_SUMMARY = "With --against: add verdict, tables and the ten worst regressions to FILE, as Markdown."
 _FAIL_BELOW = "With --against: exit 1 where the difference may be below so many points; may be repeated."
 
 
@@ -66,6 +69,7 @@ _FAIL_BELOW = "With --against: exit 1 where the difference may be below so many 
 @click.option("--baselines", is_flag=True, help="Rows for empty states and for the state of the turn before.")
 @click.option("--against", metavar="SAVED", help="A saved result: each FILE is compared with it only.")
 @click.option("--fail-below", multiple=True, metavar="METRIC=POINTS", help=_FAIL_BELOW)
+@click.option("--summary", metavar="FILE", help=_SUMMARY)
 @shared.choice("--over", of=["lambda", "protocols", "resamples"], multiple=True, help="Who leads, over what.")
 @click.option("--discriminate", is_flag=True, help="The share of pairs that each metric separates.")
 @click.option("--power", is_flag=True, help="Dialogues that are needed to tell the systems apart.")
@@ -81,7 +85,7 @@ def command(
     cover different dialogues are refused, or compared on what they share with --common. One FILE with two of
     --ref (or of --ref-field) is compared with itself: what each slot makes of other labels.
     """
-    check_places("out")
+    check_places("out", "summary")
     beside = {name: options.pop(name) for name in _BESIDE}
     arguments = shared.arguments_of(options)
     if len(ref) > 1 or len(ref_field) > 1:
@@ -108,6 +112,8 @@ def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside:
         raise OptionError(
             where="--over protocols", expected=expected, found=found, remedy="Leave one of them away."
         )
+    expected = "--against with a saved result, from which regressions are told"
+    require(beside["summary"] is None or beside["against"], "--summary", expected, "none")
     limits = _limits(beside["fail_below"], beside["against"], Intervals.of_settings(arguments).level)
     if beside["common"] and arguments["missing"] == "error":
         arguments = {**arguments, "missing": "skip"}
@@ -118,6 +124,9 @@ def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside:
     only = {name: beside[name] for name in ("common", "test", "pairs")}
     comparison = compare(results, source, against=against, baselines=baselines, **only, **own)
     below = _below(comparison, limits)
+    if beside["summary"] is not None:
+        told = summary(comparison, limits, below, results, not arguments["metrics"])
+        append("--summary", beside["summary"], told.encode("utf-8", "backslashreplace"))
     for note in comparison.notes:
         click.echo(note, err=True)
     tables = comparison_tables(comparison, not arguments["metrics"], form_of() in ("csv", "json"))
