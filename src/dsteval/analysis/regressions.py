@@ -51,7 +51,7 @@ class Regressions:
 
 
 def regressions(comparison: Comparison, metric: str, scored: Sequence[Result] = (), most: int = 10) -> Regressions:
-    """The dialogues that got worse by a metric, of all pairs of a comparison; those that move the score most first.
+    """The dialogues that got worse by a metric, over all pairs; those that move the score most come first.
 
     ``scored`` are results that still have the outcomes of turns, by which wrong turns and slots are named.
 
