@@ -37,14 +37,14 @@ class DSTMetric(Metric):  # type: ignore[misc, unused-ignore]
     dsteval go to ``torchmetrics.Metric``. The state is one tensor of integers, [kinds of counts, width, 4], which
     is summed over processes, so that any split of the dialogues gives the same scores to the last digit. A
     dialogue must not be split: pass all its turns in one ``update``. A dialogue that comes twice counts twice,
-    such as those with which a ``DistributedSampler`` fills up its last batch.
+    such as those that a ``DistributedSampler`` repeats to fill its last batch.
 
     ``width`` is how many columns a metric may count. FGA has one for each distance in turns, AGA one for each
-    number of slots in the reference; others have few. A longer dialogue is refused.
+    number of slots in the reference; others have few. A dialogue that needs more columns is refused.
 
     Raises OptionError for a setting that needs more than sums (intervals, errors), for a protocol that counts
-    service frames, and for a metric that counts all slots (SlotAccuracy, RSA) unless ``slots`` says which there
-    are: the slots seen are not known to every process.
+    service frames, and for a metric that counts all slots (SlotAccuracy, NoneF1) unless ``slots`` gives their
+    number or a list of them: the slots seen by one process are not known to the others.
 
     >>> metric = DSTMetric(metrics=["JGA", "FGA@0.5"])
     >>> metric.update(preds=[[{"hotel-area": "north"}, {}]], target=[[{"hotel-area": "north"}] * 2])
@@ -92,7 +92,7 @@ class DSTMetric(Metric):  # type: ignore[misc, unused-ignore]
         ``preds`` are the predicted states and ``target`` those of the reference, in the order of arguments that
         torchmetrics has. ``dialogues`` are their ids, which only protocols that leave out some dialogues by name
         need. Raises OptionError for batches or dialogues of different lengths and for counts wider than
-        ``width``, ReadError for values that are none, AlignmentError for an id that stands twice in the batch.
+        ``width``, ReadError for values of a wrong type, AlignmentError for an id that stands twice in the batch.
         """
         names: Sequence[str | None] = [None] * len(target) if dialogues is None else dialogues
         lengths = f"{len(preds)} and {len(target)} with {len(names)} ids"
@@ -115,9 +115,9 @@ class DSTMetric(Metric):  # type: ignore[misc, unused-ignore]
         setattr(self, self._sums, sums + torch.from_numpy(added).to(sums.device))
 
     def compute(self) -> dict[str, Any]:
-        """The score of each metric over all processes, by its text: tensors without dimensions, NaN if undefined.
+        """The score of each metric over all processes, by its text: scalar tensors, NaN where undefined.
 
-        They have double precision, but on MPS, which has none.
+        They are float64, or float32 on MPS, which has no float64.
         """
         totals = getattr(self, self._sums).cpu().numpy()
         dtype = torch.float32 if self.device.type == "mps" else torch.float64
