@@ -4,7 +4,8 @@ A page's fenced blocks are of four kinds:
 
     ```json NAME      a file of that name, written where the page's commands run (any language will do)
     ```console        '$ dsteval ...' and what it prints: stdout, or the sentence on stderr where it is refused
-    ```python         a doctest where it has prompts, else code that must run; a page's blocks share their names
+    ```python         a doctest where it has prompts, else code that must run; a page's blocks share their names;
+                      one with a NAME is a file, which commands or tests/integrations run
     other             not run
 
 ``dsteval`` is the package that the tests import, wherever it comes from. ``python tests/test_docs.py`` writes into
@@ -137,7 +138,7 @@ def test_python_examples_hold(page: Path, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for block in blocks(page):
-        if block.kind != "python":
+        if block.kind != "python" or block.file is not None:
             continue
         where = f"{named(page)}:{block.line}"
         if ">>> " not in block.text:

@@ -132,3 +132,12 @@ def write(option: str, out: str, data: bytes) -> None:
 def unwritable(where: str, why: str) -> OptionError:
     """The error for a place that cannot be written."""
     return OptionError(f"cannot be written ({why})", where=where)
+
+
+def append(option: str, out: str, data: bytes) -> None:
+    """Add lines to the end of a file, in one piece, after an empty line if there are others."""
+    try:
+        with Path(out).open("ab") as file:
+            file.write(b"\n" + data if file.tell() else data)
+    except OSError as error:
+        raise unwritable(f"{option} {out}", error.strerror or str(error)) from None

@@ -20,7 +20,7 @@ from dsteval.analysis.seed_runs import repeated
 from dsteval.cli import options as shared
 from dsteval.cli.command import Command, option
 from dsteval.cli.messages import failure, note
-from dsteval.cli.output_files import emit, form_of, to_file
+from dsteval.cli.output_files import append, emit, form_of, to_file
 from dsteval.cli.path_checks import check_places, typed
 from dsteval.cli.systems import check_predictions, named, open_reference, open_saved, systems
 from dsteval.cli.values import FILE, Text
@@ -30,6 +30,7 @@ from dsteval.pipeline.inputs import system_name
 from dsteval.readers import Source
 from dsteval.render import rankings as tables_of
 from dsteval.render.comparison import comparison_tables
+from dsteval.render.summary import summary
 from dsteval.render.table import Table
 from dsteval.results.numbers import interval, number
 from dsteval.results.result import SCHEMA, Result
@@ -40,6 +41,7 @@ from dsteval.stats.intervals import Intervals
 _BESIDE = [
     "against",
     "fail_below",
+    "summary",
     "baselines",
     "over",
     "power",
@@ -57,6 +59,7 @@ _FAIL_BELOW = "Exit with 1 if the CI of a difference reaches below POINTS percen
 _OVER = "Rank systems across lambdas, protocols or resamples; may be repeated."
 _comparison_option = partial(option, group=_COMPARISON)
 _comparison_flag = partial(_comparison_option, is_flag=True)
+_SUMMARY = "Append verdict, tables and the ten worst regressions to FILE as Markdown; needs --against."
 
 
 @click.command(
@@ -78,6 +81,7 @@ _comparison_flag = partial(_comparison_option, is_flag=True)
 @option("--against", metavar="SAVED", type=FILE, help="Compare each FILE with this saved result only.")
 @shared.output_options
 @_comparison_option("--fail-below", multiple=True, metavar="METRIC=POINTS", help=_FAIL_BELOW)
+@_comparison_option("--summary", metavar="FILE", type=FILE, help=_SUMMARY)
 @shared.choice(
     "--test", of=TESTS, default="bootstrap", help="Paired significance test.", show_default=True, group=_COMPARISON
 )
@@ -108,7 +112,7 @@ def command(
     cover the same dialogues, unless --common is given. One FILE with two --ref (or two --ref-field) shows how
     scores change from one reference to the other.
     """
-    check_places("out")
+    check_places("out", "summary")
     beside = {name: options.pop(name) for name in _BESIDE}
     arguments = shared.arguments_of(options)
     if len(ref) > 1 or len(ref_field) > 1:
@@ -132,6 +136,7 @@ def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside:
     """Compare the systems; ``beside`` are the options that belong to this alone."""
     if beside["common"] and "protocols" in beside["over"]:
         raise OptionError("does not go with --common", where="--over protocols", remedy="Drop one of them.")
+    require(beside["summary"] is None or beside["against"], "--summary", "--against SAVED", "none")
     limits = _limits(beside["fail_below"], beside["against"], Intervals.of_settings(arguments).level)
     if beside["common"] and arguments["missing"] == "error":
         arguments = {**arguments, "missing": "skip"}
@@ -142,6 +147,9 @@ def _systems(files: Sequence[str], ref: str | None, arguments: _Options, beside:
     only = {name: beside[name] for name in ("common", "test", "pairs")}
     comparison = compare(results, source, against=against, baselines=baselines, **only, **own)
     below = _below(comparison, limits)
+    if beside["summary"] is not None:
+        told = summary(comparison, limits, below, results, not arguments["metrics"])
+        append("--summary", beside["summary"], told.encode("utf-8", "backslashreplace"))
     for remark in comparison.notes:
         note(remark)
     tables = comparison_tables(comparison, not arguments["metrics"], form_of() in ("csv", "json"))
