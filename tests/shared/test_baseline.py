@@ -149,10 +149,10 @@ def test_sgd_by_the_schema_alone(shared: Path) -> None:
 
 
 def table(name: str, dialogues: list[Dialogue], make: Callable[[set[str]], Baseline], match: StringMatch) -> None:
-    rows: list[tuple[str, Tracker]] = [("baseline", make({*RULES}))]
-    rows += [(f"without {group}", make({*RULES} - {group})) for group in RULES]
-    rows += [("string match", match), ("nothing", Nothing())]
-    print(f"\n| {name} | JGA | SlotF1 | FGA@0.5 | seconds per 1,000 turns |\n|---|---|---|---|---|")
+    rows: list[tuple[str, Tracker]] = [("nothing", make({*RULES}))]
+    rows += [(group, make({*RULES} - {group})) for group in RULES]
+    rows += [("string match", match), ("no prediction", Nothing())]
+    print(f"\n{name}\n{'left out':16}{''.join(f'{metric:22}' for metric in METRICS)}seconds")
     turns = sum(len(dialogue.turns) for dialogue in dialogues)
     for label, tracker in rows:
         started = time.process_time()
@@ -164,8 +164,8 @@ def table(name: str, dialogues: list[Dialogue], make: Callable[[set[str]], Basel
             score = result[metric]
             assert score.value is not None
             low, high = (100 * (end or 0.0) for end in (score.low, score.high))
-            cells.append(f"{100 * score.value:.2f} ({low:.2f} to {high:.2f})")
-        print(f"| {label} | {' | '.join(cells)} | {seconds:.2f} |")
+            cells.append(f"{100 * score.value:.2f} [{low:.2f}\u2013{high:.2f}]")
+        print(f"{label:16}{''.join(f'{cell:22}' for cell in cells)}{seconds:.2f}")
 
 
 OBSTACLES: dict[str, Callable[[str, str, str], bool]] = {
@@ -190,7 +190,7 @@ OBSTACLES: dict[str, Callable[[str, str, str], bool]] = {
 def obstacles(tracker: Baseline, dialogues: list[Dialogue]) -> None:
     """Print by how much JGA rises where all errors of one kind are put right."""
     found = tracked(tracker, dialogues)
-    print("\n| put right | JGA | states with such an error |\n|---|---|---|")
+    print(f"\n{'corrected':41}{'JGA':>8}{'states':>9}")
     for kind, belongs in OBSTACLES.items():
         mended: States = {}
         touched = 0
@@ -208,7 +208,7 @@ def obstacles(tracker: Baseline, dialogues: list[Dialogue]) -> None:
                 mended[dialogue.id].append({slot: value for slot, value in (state | changed).items() if value})
         value = dsteval.evaluate(dialogues, mended, metrics=["JGA"])["JGA"].value
         assert value is not None
-        print(f"| {kind} | {100 * value:.2f} | {touched} |")
+        print(f"{kind:41}{100 * value:8.2f}{touched:9}")
 
 
 def states(turn: Turn) -> dict[str, str]:

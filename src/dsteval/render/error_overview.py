@@ -45,7 +45,7 @@ def _notes(overviews: Sequence[ErrorOverview], top: int | None) -> list[str]:
         for one in overviews
     ]
     notes.append(
-        "turns: how long the errors lasted; fixed: errors repaired; dialogue, turn: where one with these values began"
+        "turns: how long the errors lasted; fixed: errors repaired; dialogue, turn: where one of these began"
     )
     more = sum(max(0, len(one.groups) - top) for one in overviews) if top is not None else 0
     return [*notes, f"{more} more rows; --top, csv and json list all"] if more else notes
