@@ -244,7 +244,7 @@ def test_every_data_set_is_listed() -> None:
 
 
 USUAL = {"dontcare": "literal", "alternatives": "literal", "rule": "exact", "unit": "turn"}
-"""What the head of the table of settings says, besides canonical slots and the defaults of the model."""
+"""What the head of the list of settings says, besides canonical slots and the defaults of the model."""
 
 
 def settings_of(table: msgspec.Struct) -> Iterator[str]:
@@ -259,8 +259,8 @@ def settings_of(table: msgspec.Struct) -> Iterator[str]:
         yield f"|S| {value}" if isinstance(value, int) else f"{name} {value}"
 
 
-def settings_row(loaded: Protocol) -> str:
-    """A protocol's row in the table of settings."""
+def settings_line(loaded: Protocol) -> str:
+    """A protocol's line in the list of settings."""
     settings = [
         one for part in (loaded.states, loaded.match, loaded.prepare, loaded.scope) for one in settings_of(part)
     ]
@@ -270,9 +270,7 @@ def settings_row(loaded: Protocol) -> str:
         if name != "TurnMatch" and chosen != {"variant": "official"}
     ]
     settings += [f"{name} is {other}" for name, other in loaded.metrics.means.items()]
-    return f"| `{loaded.name}` | {'; '.join(settings)} |".replace("|S|", r"\|S\|").replace(
-        "separators |", r"separators \|"
-    )
+    return f"- `{loaded.name}`: {'; '.join(settings)}"
 
 
 def figures(text: str) -> set[str]:
@@ -286,8 +284,8 @@ def test_every_protocol_has_its_section_its_settings_and_its_figures(name: str) 
     loaded = protocol.load(name)
     assert section(page, name).strip()
     text = page.read_text(encoding="utf-8")
-    row = settings_row(loaded)
-    assert row in text.splitlines(), f"docs/protocols.md lacks the row\n{row}"
+    line = settings_line(loaded)
+    assert line in text.splitlines(), f"docs/protocols.md lacks the line\n{line}"
     missing = figures(" ".join(loaded.checked)) - figures(text)
     assert not missing, f"docs/protocols.md, {name}: lacks the published {', '.join(sorted(missing))}"
 
@@ -295,7 +293,7 @@ def test_every_protocol_has_its_section_its_settings_and_its_figures(name: str) 
 def test_every_setting_is_explained() -> None:
     text = (ROOT / "docs/protocols.md").read_text(encoding="utf-8").partition("## Settings")[2]
     assert text.strip()
-    known = {"states": States, "match": Match, "prepare": Prepare, "scope": Scope}
+    known: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "prepare": Prepare, "scope": Scope}
     for table, model in known.items():
         for field in msgspec.structs.fields(model):
             assert f"`{table}.{field.name}`" in text, f"docs/protocols.md does not explain {table}.{field.name}"
