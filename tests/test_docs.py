@@ -37,10 +37,13 @@ from dsteval.dialogue import Dialogue, Frame, Turn
 from dsteval.outcomes.slices import BY, CONVENTIONS
 from dsteval.outcomes.table import UNIT
 from dsteval.protocols import model as protocol
-from dsteval.protocols.model import Protocol
+from dsteval.protocols.model import Match, Prepare, Protocol, Scope, States
+from dsteval.protocols.steps import STEPS
 from dsteval.readers import Source
 from dsteval.readers.jsonl_writer import lines as written_lines
 from dsteval.render.scores import scores_table
+from dsteval.values.matchers import MATCHERS
+from dsteval.values.normalise import NORMALISERS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -241,39 +244,62 @@ def test_every_data_set_is_listed() -> None:
         assert f"| {', '.join(dataset.splits)} |" in row, f"docs/data.md lacks {name} with its splits"
 
 
-def settings_row(loaded: Protocol) -> str:
-    """A protocol's row in the table of settings."""
-    states, scope, parameters = loaded.states, loaded.scope, loaded.metrics.parameters
-    cells = [
-        states.slots,
-        " ".join(states.normalise) or "-",
-        ", ".join(text or '""' for text in states.absent) or "-",
-        states.dontcare,
-        states.alternatives,
-        str(scope.slots),
-        parameters.get("FGA", {}).get("variant", "official"),
-        parameters.get("SlotAccuracy", {}).get("split", "first"),
+USUAL = {"dontcare": "literal", "alternatives": "literal", "rule": "exact", "unit": "turn"}
+"""What the head of the list of settings says, besides canonical slots and the defaults of the model."""
+
+
+def settings_of(table: msgspec.Struct) -> Iterator[str]:
+    """The settings in one table of a protocol that are not the usual ones; long lists by their length."""
+    for field in msgspec.structs.fields(table):
+        name, value = field.name, getattr(table, field.name)
+        if value in ((), "canonical", "auto", field.default, USUAL.get(name)) or name == "leave_out_why":
+            continue
+        if isinstance(value, tuple):
+            separator = ", " if name.startswith("absent") else " "
+            value = separator.join(one or '""' for one in value) if len(value) <= 10 else f"{len(value)} slots"
+        yield f"|S| {value}" if isinstance(value, int) else f"{name} {value}"
+
+
+def settings_line(loaded: Protocol) -> str:
+    """A protocol's line in the list of settings."""
+    settings = [
+        one for part in (loaded.states, loaded.match, loaded.prepare, loaded.scope) for one in settings_of(part)
     ]
-    return f"| `{loaded.name}` | {' | '.join(cells)} |"
+    settings += [
+        f"{name}({','.join(f'{key}={value}' for key, value in chosen.items())})"
+        for name, chosen in loaded.metrics.parameters.items()
+        if name != "TurnMatch" and chosen != {"variant": "official"}
+    ]
+    settings += [f"{name} is {other}" for name, other in loaded.metrics.means.items()]
+    return f"- `{loaded.name}`: {'; '.join(settings)}"
+
+
+def figures(text: str) -> set[str]:
+    """The figures of a text that have decimals, to two of them."""
+    return {f"{float(figure):.2f}" for figure in re.findall(r"\d+\.\d\d+", text)}
 
 
 @pytest.mark.parametrize("name", protocol.names())
-def test_every_protocol_has_its_section_and_its_settings(name: str) -> None:
+def test_every_protocol_has_its_section_its_settings_and_its_figures(name: str) -> None:
     page = ROOT / "docs/protocols.md"
     loaded = protocol.load(name)
-    text = section(page, name)
-    for sentence in loaded.checked:
-        assert sentence in " ".join(text.split()), f"docs/protocols.md, {name}: not what was checked"
-    row = settings_row(loaded)
-    assert row in page.read_text(encoding="utf-8").splitlines(), f"docs/protocols.md lacks the row\n{row}"
+    assert section(page, name).strip()
+    text = page.read_text(encoding="utf-8")
+    line = settings_line(loaded)
+    assert line in text.splitlines(), f"docs/protocols.md lacks the line\n{line}"
+    missing = figures(" ".join(loaded.checked)) - figures(text)
+    assert not missing, f"docs/protocols.md, {name}: lacks the published {', '.join(sorted(missing))}"
 
 
 def test_every_setting_is_explained() -> None:
-    text = (ROOT / "docs/protocols.md").read_text(encoding="utf-8")
-    loaded = msgspec.to_builtins(protocol.load("exact"))
-    for table in ("states", "match", "scope"):
-        for key in loaded[table]:
-            assert f"| `{table}.{key}` |" in text, f"docs/protocols.md does not explain {table}.{key}"
+    text = (ROOT / "docs/protocols.md").read_text(encoding="utf-8").partition("## Settings")[2]
+    assert text.strip()
+    known: dict[str, type[msgspec.Struct]] = {"states": States, "match": Match, "prepare": Prepare, "scope": Scope}
+    for table, model in known.items():
+        for field in msgspec.structs.fields(model):
+            assert f"`{table}.{field.name}`" in text, f"docs/protocols.md does not explain {table}.{field.name}"
+    for name in (*NORMALISERS, *MATCHERS, *STEPS):
+        assert f"`{name}`" in text, f"docs/protocols.md does not explain {name}"
 
 
 def every_command(command: click.Command = cli, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
