@@ -25,7 +25,7 @@ PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 FIRST = {
     "Score": ["formats", "protocols", "metrics", "output", "performance"],
     "Analyse": ["compare", "lineage", "rankings"],
-    "Data, trackers, people": ["data", "track", "rating"],
+    "Data, trackers, people": ["data", "track", "rating", "integrations"],
     "Reference": ["commands", "api", "design"],
 }
 

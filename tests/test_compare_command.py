@@ -279,7 +279,8 @@ def test_fail_below_without_an_interval(tmp_path: Path) -> None:
     ran = run("compare", both, "--against", saved, "--fail-below", "JGA=-100")
     assert ran.code == 1
     assert (
-        "the difference has no confidence interval (identical in every dialogue; intervals and tests need" in ran.err
+        "the difference has no confidence interval (identical in every dialogue; intervals and tests need"
+        in ran.err
     )
 
 
