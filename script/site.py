@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 CODE_LINK = re.compile(r"\[([^\]]+)\]\(\.\./(?:src|tests|script)/[^)]*\)")
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 FIRST = {
-    "Score": ["formats", "protocols", "metrics", "output", "performance"],
+    "Score": ["formats", "protocols", "metrics", "output", "python", "performance"],
     "Analyse": ["compare", "lineage", "rankings"],
     "Data, trackers, people": ["data", "track", "rating", "integrations"],
     "Reference": ["commands", "api", "design"],

@@ -22,6 +22,7 @@ from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
 from dsteval.results import html
 from dsteval.results.aligned import beside, check_alike, turns_by_id
+from dsteval.results.columns import Columns
 from dsteval.results.numbers import interval, number, p_value
 from dsteval.results.result import Result, document, signed
 from dsteval.results.saved import is_saved, joint, load, recounted
@@ -68,6 +69,15 @@ class Comparison:
         best = self.best(metric)
         others = [one.name for one in self.systems if best and one.name not in best]
         return [name for name in others if all(frozenset((name, top)) in apart for top in best)]
+
+    def to_frame(self) -> Columns:
+        """The differences, a row each: metric, both systems, difference as a fraction, CI, p and p by Holm."""
+        return Columns.of(SHOWN, ([getattr(one, name) for name in SHOWN] for one in self.differences))
+
+    def __repr__(self) -> str:
+        names = [one.name[:40] for one in self.systems]
+        more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+        return f"Comparison({', '.join(names[:10])}{more}: {len(self.differences)} differences)"
 
     def to_dict(self, keep: bool = False) -> dict[str, Any]:
         """The JSON document; ``keep`` puts the counts per dialogue in, so that it can be loaded again."""

@@ -19,6 +19,7 @@ from dsteval.prepare.states import SIDES, value_text
 from dsteval.prepare.vocabulary import Prepared
 from dsteval.protocols.model import Protocol
 from dsteval.readers import Source
+from dsteval.results.columns import Columns
 from dsteval.results.result import SCHEMA, Score
 from dsteval.values.matchers import matches
 from dsteval.values.slots import canonical
@@ -80,6 +81,15 @@ class ProtocolSpread:
     not_applicable: dict[str, str]
     between: tuple[str, str] | None = None
     disagreements: tuple[Disagreement, ...] = ()
+
+    def to_frame(self) -> Columns:
+        """JGA under each protocol, a row each: value, difference to ``exact`` as fractions, turns won and lost."""
+        columns = ["protocol", "value", "difference", "won", "lost"]
+        rows = ((one.protocol, one.jga.value, one.difference, one.gained, one.lost) for one in self.entries)
+        return Columns.of(columns, rows)
+
+    def __repr__(self) -> str:
+        return f"ProtocolSpread({self.name[:60]!r}: {len(self.entries)} protocols)"
 
     def to_dict(self) -> dict[str, Any]:
         """The spread as JSON has it."""

@@ -12,12 +12,14 @@ from dsteval import readers
 from dsteval.dialogue import Dialogue, Side
 from dsteval.errors import OptionError, encodable
 from dsteval.readers import Source
+from dsteval.readers.data_frames import records_of
 
 if TYPE_CHECKING:
     from dsteval.data.fetch import Progress
 
 Input: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | Source"
-"""A path or a data set's name, ``{dialogue: states}``, or an iterable of Dialogues or of lines of our JSONL."""
+"""A path or a data set's name, ``{dialogue: states}``, a DataFrame or an Arrow table with the JSONL's columns,
+or an iterable of Dialogues or of lines of our JSONL."""
 
 
 def open_source(text: str, progress: Progress | None = None) -> Source:
@@ -47,6 +49,8 @@ def open_input(value: Input, name: str) -> Source | Iterable[Dialogue]:
         return Source.open(Path(value))
     if isinstance(value, Mapping):
         return Source.of(name, value)
+    if (records := records_of(value, name)) is not None:
+        return Source.of(name, records)
     items = iter(value)
     first = next(items, None)
     if isinstance(first, Dialogue):

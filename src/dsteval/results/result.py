@@ -19,6 +19,8 @@ from dsteval.outcomes.table import Outcomes
 from dsteval.prepare.states import Change
 from dsteval.registry import is_ours
 from dsteval.results import html
+from dsteval.results.columns import Columns
+from dsteval.results.frames import error_frame, score_frame, turn_frame
 from dsteval.results.numbers import interval, number
 from dsteval.results.partition import Partition
 from dsteval.stats.bootstrap import Interval
@@ -154,6 +156,36 @@ class Result:
             raise MetricError(where=score.metric, found=f"undefined ({score.why})")
         values = self.metrics[score.metric].value(counts)
         return dict(zip(self.dialogues, map(float, values), strict=True))
+
+    def to_frame(self) -> Columns:
+        """The scores as fractions, a row each, those of slices below those of the whole.
+
+        >>> from dsteval import evaluate
+        >>> frame = evaluate({"d": [{"a-b": "c"}]}, {"d": [{}]}, metrics=["JGA", "SlotF1"]).to_frame()
+        >>> frame["metric"], frame["value"]
+        (['JGA', 'SlotF1'], [0.0, 0.0])
+        """
+        return score_frame(self.name, self.protocol, self.scores, self.slices)
+
+    def turns(self, metric: str | Metric = "FGA@0.5") -> Columns:
+        """What came of every turn, a row each; ``weight`` is what the FGA metric gives it, 0 to 1.
+
+        ``right``: the whole state; ``type``: "exact", "type 1" (a new error) or "type 2" (inherited ones), None as
+        is the weight where FGA is undefined. Raises OptionError without outcomes, or for another metric.
+
+        >>> from dsteval import evaluate
+        >>> next(evaluate({"d": [{"a-b": "c"}]}, {"d": [{}]}).turns().rows())
+        {'dialogue': 'd', 'turn': 0, 'right': False, 'type': 'type 1', 'weight': 0.0, 'wrong_slots': ['a-b']}
+        """
+        return turn_frame(self.outcomes, self.name, metric)
+
+    def error_frame(self) -> Columns:
+        """Every error, a row each, with the fields of ErrorRecord. Raises OptionError without ``errors=True``."""
+        return error_frame(self.errors, self.name)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{score.metric[:40]} {self._shown(score).split()[0]}" for score in self.scores[:3])
+        return f"Result({self.name[:60]!r}, {self.protocol[:40]}, {len(self.scores)} scores: {shown})"
 
     def to_dict(self, keep: bool = False) -> dict[str, Any]:
         """The whole JSON document, with this result as its only system; ``keep`` as for ``document``."""

@@ -15,6 +15,7 @@ from dsteval.cli.values import FILE
 from dsteval.errors import OptionError, require
 from dsteval.render.scores import change_tables, errors_table, scores_table, slice_tables
 from dsteval.render.table import to_csv
+from dsteval.results.frame_files import frame_bytes, suffix_of
 from dsteval.results.result import Result, document
 
 
@@ -46,16 +47,23 @@ from dsteval.results.result import Result, document
 @shared.form_options("Output format; `value` is the score of one --metric.", "value")
 @shared.quiet_option
 @option("--errors", metavar="PATH", type=FILE, group=shared.OUTPUT, help="Write all errors to a CSV file.")
+@option(
+    "--turns", metavar="PATH", type=FILE, group=shared.OUTPUT, help="Write all turns: .csv, .jsonl or .parquet."
+)
 @option("--changes", is_flag=True, group=shared.OUTPUT, help="List the values that the protocol rewrote.")
 @option("--keep-going", is_flag=True, group=shared.INPUT, help="Skip and list broken lines; exit with 1.")
 @option("--merge", metavar="NAME", group=shared.INPUT, help="FILEs are saved results, parts of system NAME.")
-def command(files: tuple[str, ...], ref: str | None, merge: str | None, workers: str, **options: Any) -> None:
+def command(
+    files: tuple[str, ...], ref: str | None, merge: str | None, workers: str, turns: str | None, **options: Any
+) -> None:
     """Score the predictions in each FILE.
 
     FILE holds predictions, with or without the reference, or a result saved with -o PATH.json. NAME=PATH names a
     system; - is standard input. Without --metric, the metrics of the protocol are printed.
     """
-    check_places("out", "errors")
+    check_places("out", "errors", "turns")
+    if turns is not None:
+        suffix_of("--turns", turns)
     single = form_of() == "value"
     if single and (len(options["metrics"]) != 1 or options["by"] or options["changes"]):
         remedy = "Give one --metric and no --by or --changes, or use --as json."
@@ -64,12 +72,15 @@ def command(files: tuple[str, ...], ref: str | None, merge: str | None, workers:
     arguments = {**shared.arguments_of(options), "errors": errors is not None}
     arguments["domain_lambda"] = _lambdas(arguments["domain_lambda"])
     if merge is None:
-        results = systems(files, ref, arguments, outcomes=False, workers=workers)
+        results = systems(files, ref, arguments, outcomes=turns is not None, workers=workers)
     else:
         results = [merged(files, merge, arguments)]
     tables = [scores_table(results, paper=not options["metrics"]), *slice_tables(results), *change_tables(results)]
     if errors is not None:
         write("--errors", errors, to_csv(errors_table(results)).encode("utf-8", "backslashreplace"))
+    if turns is not None:
+        frames = {result.name: result.turns() for result in results}
+        write("--turns", turns, frame_bytes(frames, "--turns", turns))
     remarks = [remark for result in results for remark in result.notes]
     if single:
         put(_values(results, remarks))
