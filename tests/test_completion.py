@@ -72,7 +72,7 @@ def completed(*words: str) -> tuple[list[str], str]:
         ("data fetch sgd/", ["sgd/train", "sgd/dev", "sgd/test"]),
         ("list d", ["datasets"]),
         ("completion ", SHELLS),
-        ("scroe ", ["score", "compare", "spread", "explain", "validate", "convert", "track", "rate"]),
+        ("scroe ", ["score", "compare", "spread", "explain", "errors", "validate", "convert", "track", "rate"]),
     ],
 )
 def test_candidates(typed: str, candidates: list[str]) -> None:

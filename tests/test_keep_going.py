@@ -46,7 +46,7 @@ def test_broken_lines_are_left_out_with_their_dialogues(
     system = json.loads(ran.out)["systems"][0]
     assert {part["key"] for part in system["slices"]} == left
     broken = system["coverage"]["broken"]
-    assert broken[0].startswith(f"both.jsonl, {place}: expected ")
+    assert broken[0].startswith(f"both.jsonl, {place}: ")
     assert [text for text in ran.err.splitlines() if text.startswith("dsteval: ")] == [
         f"dsteval: skipped: {text}" for text in broken
     ]

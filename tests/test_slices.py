@@ -357,7 +357,7 @@ def test_lambdas_on_the_command_line(path: str) -> None:
         ("bus=1", ["Unknown domain in --domain-lambda 'bus'. Known: hotel, train."]),
         (
             "train=-1",
-            ["--domain-lambda train=-1", "expected DOMAIN=L with L a number, 0 or more", "found '-1'"],
+            ["--domain-lambda train=-1", "expected DOMAIN=L, where L is a number of at least 0", "found '-1'"],
         ),
         ("train=much", ["--domain-lambda train=much", "found 'much'"]),
         ("train=nan", ["found 'nan'"]),

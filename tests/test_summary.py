@@ -47,14 +47,14 @@ def verdict(text: str) -> str:
         (
             ["JGA=-1", "SlotF1=-10"],
             1,
-            "**Failed**: --fail-below JGA=-1: new against old: -18.42 points, and the interval -36.63 to +0.00 "
-            "reaches below -1",
+            "**Failed**: --fail-below JGA=-1: new against old: -18.42 percentage points, and the confidence "
+            "interval -36.63 to +0.00 reaches below -1",
         ),
         (
             ["JGA=-1", "SlotF1=0"],
             1,
-            "**Failed**: --fail-below JGA=-1: new against old: -18.42 points, and the interval -36.63 to +0.00 "
-            "reaches below -1 (and 1 more)",
+            "**Failed**: --fail-below JGA=-1: new against old: -18.42 percentage points, and the confidence "
+            "interval -36.63 to +0.00 reaches below -1 (and 1 more)",
         ),
         (
             ["JGA=-40", "SlotF1=-6"],
@@ -124,11 +124,17 @@ def test_saved_on_both_sides_names_no_turns(gate: list[str | Path], tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--summary", "out.md"], "--summary: expected --against with a saved result"),
-        (["--against", "saved.json", "--summary", "nowhere/out.md"], "--summary nowhere/out.md: expected a place"),
-        (["--against", "saved.json", "--summary", "saved.json"], "the input itself (--against saved.json)"),
-        (["--against", "saved.json", "--summary", "o.md", "-o", "o.md"], "another place than that of"),
-        (["--runs", "--summary", "out.md"], "--summary: expected a comparison of systems"),
+        (["--summary", "out.md"], "--summary: expected --against SAVED"),
+        (
+            ["--against", "saved.json", "--summary", "nowhere/out.md"],
+            "--summary nowhere/out.md: cannot be written",
+        ),
+        (
+            ["--against", "saved.json", "--summary", "saved.json"],
+            "would overwrite the input (--against saved.json)",
+        ),
+        (["--against", "saved.json", "--summary", "o.md", "-o", "o.md"], "the same file as --out"),
+        (["--runs", "--summary", "out.md"], "--summary: no effect with --runs"),
     ],
 )
 def test_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str) -> None:

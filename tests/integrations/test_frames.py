@@ -125,9 +125,7 @@ def test_saved_results_have_no_turns(tmp_path: Path) -> None:
     saved = tmp_path / "saved.json"
     run("score", PRED, "--ref", REF, "-o", saved)
     with pytest.raises(OptionError, match="outcomes"):
-        dsteval.load(saved)[0].turns() if isinstance(dsteval.load(saved), (list, tuple)) else dsteval.load(
-            saved
-        ).turns()
+        dsteval.load(saved)[0].turns()
     with pytest.raises(OptionError, match="FGA"):
         RESULT.turns("JGA")
     with pytest.raises(OptionError, match="errors=True"):

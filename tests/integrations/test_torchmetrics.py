@@ -220,7 +220,7 @@ def test_a_long_dialogue_needs_a_larger_width() -> None:
     [
         ({"metrics": ["SlotAccuracy"]}, "SlotAccuracy: expected the number of slots.* slots=30"),
         ({"metrics": ["JGB"]}, "Unknown metric 'JGB'"),
-        ({"protocol": "sgd"}, "expected a protocol that counts turns"),
+        ({"protocol": "sgd"}, "expected a protocol that scores whole turns"),
         ({"errors": True}, "found errors"),
         ({"ci": 0.95}, "found ci"),
         ({"width": 0}, "width: expected 1 or more, found 0"),
@@ -236,7 +236,7 @@ def test_refused_batches() -> None:
     state = {"hotel-area": "north"}
     with pytest.raises(OptionError, match="as many dialogues in preds as in target, found 1 and 2"):
         metric.update([[state]], [[state], [state]])
-    with pytest.raises(OptionError, match="a state per turn, on both sides, found 2 and 1"):
+    with pytest.raises(OptionError, match="one state per turn on both sides, found 2 and 1"):
         metric.update([[state]], [[state, state]])
     with pytest.raises(ReadError, match="hotel-area"):
         metric.update([[{"hotel-area": 3.5j}]], [[state]])

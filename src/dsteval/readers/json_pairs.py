@@ -106,7 +106,7 @@ def explain_failure(data: bytes, where: str, error: Exception, line: bool = True
     try:
         json.loads(data, parse_constant=constants.append)
     except json.JSONDecodeError as broken:
-        found = f"{broken.msg} at {place(broken.lineno, broken.colno)}"
+        found = f"{broken.msg.removesuffix(' at')} at {place(broken.lineno, broken.colno)}"
     except UnicodeDecodeError as broken:
         found = f"a byte that is not UTF-8 at {place_of(broken.start)}"
     except RecursionError:

@@ -72,8 +72,12 @@ class Table:
 
     def widths(self) -> list[int]:
         """Characters that each column takes in the terminal."""
-        columns = zip(self.columns, *self.rows, strict=True)
-        return [max(map(len, [*name.split("\n"), *map(text, cells)])) for name, *cells in columns]
+        widths = []
+        for name, *cells in zip(self.columns, *self.rows, strict=True):
+            signs = [getattr(cell, "sign", "") for cell in cells]  # which stand beyond the last digit
+            bare = [text(cell).removesuffix(sign) for cell, sign in zip(cells, signs, strict=True)]
+            widths.append(max(map(len, [*name.split("\n"), *bare])) + max(map(len, signs), default=0))
+        return widths
 
     def width(self) -> int:
         """Characters that a line takes, columns two blanks apart."""

@@ -90,7 +90,7 @@ def wrapped(note: str, width: int) -> Iterator[str]:
     """The lines of a note: broken between words, and in a signature behind a "|"; all but the first are indented.
 
     >>> list(wrapped("  signature a:1|b:2|c:3", 16))
-    ['  signature', '    a:1|b:2|c:3']
+    ['  signature a:1|', '    b:2|c:3']
     """
     indent = " " * (len(note) - len(note.lstrip()) + 2)
     line = ""
