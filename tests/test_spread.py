@@ -166,6 +166,7 @@ def test_command_in_all_forms(tmp_path: Path) -> None:
     ("more", "said"),
     [
         (["--target", "152"], "expected a JGA in percent, 0 to 100, found 152"),
+        (["--target", "0.48"], "found what may be a fraction. In percent it is --target 48."),
         (["--protocol", "exakt"], "Did you mean 'exact'?"),
         (["--between", "exact", "mwzevall"], "Did you mean 'mwzeval'?"),
         (["--between", "exact", "icdst"], "the protocol does not apply: protocol icdst: needs"),
@@ -173,3 +174,35 @@ def test_command_in_all_forms(tmp_path: Path) -> None:
 )
 def test_refusals(more: list[str], said: str, tmp_path: Path) -> None:
     assert said in refusal(run(*files(tmp_path), *more))
+
+
+EXAMPLE = Path(dsteval.__file__).parent / "example"
+
+
+@pytest.mark.parametrize(
+    ("target", "verdict"),
+    [
+        (
+            "56.58",
+            "2 of 6 protocols match 56.58 within 0.01: mwzeval@2, mwzeval-2023@1; they agree on this file; the",
+        ),
+        (
+            "60.53",
+            "1 of 6 protocols matches 60.53 within 0.01: normalised@2; the difference from exact: normaliser",
+        ),
+        ("48.68", "2 of 6 protocols match 48.68 within 0.01: exact@2, card@2"),
+        ("50", "no protocol matches 50.00 within 0.01; the nearest is exact@2 with 48.68"),
+    ],
+)
+def test_the_verdict_on_a_published_number(target: str, verdict: str) -> None:
+    text = run("spread", EXAMPLE / "pointer.jsonl", "--ref", EXAMPLE / "reference.jsonl", "--target", target).out
+    assert any(line.startswith(verdict) for line in text.splitlines())
+
+
+def test_protocols_that_do_the_same_share_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "both.jsonl"
+    path.write_text(
+        '{"dialogue_id": "d", "turn_id": 0, "ref": {"hotel-area": "north"}, "pred": {"hotel-area": "x"}}\n'
+    )
+    text = run("spread", path, "--protocol", "normalised", "--protocol", "trade", "--protocol", "card").out
+    assert any({"normalised@2,", "trade@2,"} <= set(line.split()) for line in text.splitlines())

@@ -6,6 +6,7 @@ from dsteval.render.table import Cell, Table
 from dsteval.results.numbers import number
 
 _MOST = 20
+_MATCH = 0.0001 + 1e-9  # 0.01 percentage points
 
 
 def spread_tables(spread: ProtocolSpread, everything: bool = False) -> list[Table]:
@@ -31,16 +32,38 @@ def _main(spread: ProtocolSpread) -> Table:
     if spread.target is not None:
         notes[0] += f"; target {number(spread.target, 100)}, nearest first"
         columns.insert(2, "to target")
-    rows: list[list[Cell]] = []
+        notes.insert(0, _verdict(spread, spread.target))
+    alike: dict[tuple[Cell, ...], list[str]] = {}
     for one in spread.entries:
         jga = one.jga.value
         away = [] if spread.target is None else [None if jga is None else jga - spread.target]
         signed = [number(difference, 100, sign=True) for difference in (*away, one.difference)]
-        rows.append([one.protocol, number(jga, 100), *signed, one.gained, one.lost, _rules(one)])
+        alike.setdefault((number(jga, 100), *signed, one.gained, one.lost, _rules(one)), []).append(one.protocol)
+    rows = [[", ".join(protocols), *cells] for cells, protocols in alike.items()]
     usual = spread.entries[0].notes if spread.entries else ()
     notes += usual
     notes += [f"{one.protocol}: {note}" for one in spread.entries for note in one.notes if note not in usual]
     return Table(columns, rows, range(1, len(columns) - 1), spread.name, notes, _tidy(spread))
+
+
+def _verdict(spread: ProtocolSpread, target: float) -> str:
+    """Which protocols give the published JGA, in a sentence, or how far the nearest is from it."""
+    away = [(abs(one.jga.value - target), one) for one in spread.entries if one.jga.value is not None]
+    shown = number(target, 100)
+    if not away:
+        return f"no protocol gives a JGA to compare with {shown}"
+    nearest, first = min(away, key=lambda pair: pair[0])
+    if nearest > _MATCH:
+        distance = number(first.jga.value or 0.0, 100)
+        return f"no protocol matches {shown} within 0.01; the nearest is {first.protocol} with {distance}"
+    matching = [one for distance, one in away if distance <= _MATCH]
+    names = ", ".join(one.protocol for one in matching)
+    agree = len({(one.jga.value, one.gained, one.lost) for one in matching}) == 1
+    verb = "matches" if len(matching) == 1 else "match"
+    said = f"{len(matching)} of {len(spread.entries)} protocols {verb} {shown} within 0.01: {names}"
+    said += "; they agree on this file" if agree and len(matching) > 1 else ""
+    rules = dict.fromkeys(rule for one in matching for rule in one.rules)
+    return f"{said}; the difference from exact: {', '.join(rules)}" if rules else said
 
 
 def _rules(entry: SpreadEntry, most: int = 3) -> str:

@@ -18,7 +18,7 @@ from dsteval.render.table import Cell, Table, is_bold, text
 _MEASURE = 80
 """How many columns there are where there is no terminal, and COLUMNS does not say."""
 _NARROWEST = 10  # what is left for a line beside its margin
-_LONG = 24  # a word that is longer may be broken in a table
+_LONG = 20  # a word that is longer may be broken in a table
 
 
 def console(file: IO[str]) -> Console:

@@ -45,6 +45,10 @@ def command(file: str, ref: str | None, target: float | None, **options: Any) ->
     check_places("out")
     if target is not None:
         require(0 <= target <= 100, f"--target {target:g}", "a JGA in percent, 0 to 100", f"{target:g}")
+        remedy = f"In percent it is --target {100 * target:g}."
+        require(
+            not 0 < target < 1, f"--target {target:g}", "a JGA in percent", "what may be a fraction", remedy=remedy
+        )
         options["target"] = target / 100
     reference = open_reference(ref)
     name, source = predictions(file, "spread")
