@@ -20,7 +20,7 @@ from dsteval.cli import cli
 
 ROOT = Path(__file__).parent.parent
 # Links to the code are for readers of the checkout.
-CODE_LINK = re.compile(r"\[([^\]]+)\]\(\.\./(?:src|tests|script)/[^)]*\)")
+CODE_LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)?(?:src/|tests/|script/|CITATION|LICENSE)[^)]*\)")
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 FIRST = {
     "Score": ["formats", "protocols", "metrics", "output", "python", "performance"],

@@ -14,7 +14,7 @@ import pytest
 
 import dsteval
 from commandline import refusal, run
-from dsteval.errors import OptionError, ReadError
+from dsteval.errors import MetricError, OptionError, ReadError
 
 EXAMPLE = Path(dsteval.__file__).parent / "example"
 PRED, REF = EXAMPLE / "pointer.jsonl", EXAMPLE / "reference.jsonl"
@@ -132,7 +132,30 @@ def test_saved_results_have_no_turns(tmp_path: Path) -> None:
         dsteval.evaluate(REF, PRED).error_frame()
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_other_columns_may_hold_anything(missing: Any) -> None:
+    frame = pd.DataFrame(rows(text=True))
+    frame["tags"] = [["a", "b"]] * len(frame)
+    frame["remark"] = [missing] * len(frame)
+    found = dsteval.evaluate(None, frame)
+    assert [one.value for one in found.scores] == [one.value for one in dsteval.evaluate(REF, PRED).scores]
+
+
+def test_parquet_of_pandas(tmp_path: Path) -> None:
+    path = tmp_path / "both.parquet"
+    given = [row | {side: _single(row[side]) for side in ("ref", "pred")} for row in rows()]
+    pd.DataFrame(given).to_parquet(path)
+    found = dsteval.evaluate(None, pl.read_parquet(path))
+    assert [one.value for one in found.scores] == [one.value for one in dsteval.evaluate(None, given).scores]
+
+
+def test_a_function_is_no_metric() -> None:
+    with pytest.raises(MetricError, match="or Metric objects, found a function"):
+        dsteval.evaluate(REF, PRED, metrics=[lambda turn: 1.0])  # type: ignore[list-item]
+
+
 def test_reprs_are_short() -> None:
+    assert len(repr(dsteval.explain(REF, PRED, "DEMO07"))) < 300
     assert len(repr(RESULT)) < 300 and "JGA" in repr(RESULT)
     many = dsteval.evaluate(REF, PRED, name="x" * 500, metrics=[f"FGA@{n / 7}" for n in range(1, 40)])
     assert len(repr(many)) < 300

@@ -73,6 +73,10 @@ class Explanation:
     metric: str
     turns: tuple[TurnLine, ...]
 
+    def __repr__(self) -> str:
+        names = f"{self.dialogue[:60]!r}, {self.system[:60]!r}, {self.protocol[:40]}, {self.metric[:40]}"
+        return f"Explanation({names}: {len(self.turns)} turns)"
+
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON has it."""
         # Not by ``asdict``, which copies every value: a long dialogue has a million of them.

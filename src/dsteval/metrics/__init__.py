@@ -50,11 +50,19 @@ def parse(metric: str | Metric) -> Metric:
     >>> parse("FGA(variant=strict)@0.50")
     FGA(variant=strict)@0.5
 
-    Raises MetricError for an unknown name, an unknown parameter or a number that is missing or not allowed.
+    Raises MetricError for an unknown name, an unknown parameter, a number that is missing or not allowed, and for what
+    is no metric.
     """
     if isinstance(metric, str):
         name, parameters, number = split(metric)
         metric = find(name)(**parameters)
         if number is not None:
             metric = metric @ number
+    if not isinstance(metric, Metric):
+        raise MetricError(
+            where="metrics",
+            expected="names of metrics, such as FGA@0.5, or Metric objects",
+            found=f"a {type(metric).__name__}",
+            remedy="A metric of your own is a subclass of dsteval.metrics.Metric.",
+        )
     return metric.checked()

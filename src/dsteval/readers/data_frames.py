@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dsteval.errors import ReadError
 from dsteval.readers.json_pairs import decode
 
+_MISSING = ("NAType", "NaTType")  # pandas'
 _SIDES = ("ref", "pred", "state", "update")
 
 
@@ -32,7 +34,7 @@ def records_of(value: Any, name: str) -> list[dict[str, Any]] | None:
 def _record(row: dict[str, Any], where: str, arrow: bool) -> dict[str, Any]:
     record = {}
     for key, given in row.items():
-        if given is None or given != given:  # NaN, which is not equal to itself
+        if given is None or type(given).__name__ in _MISSING or (isinstance(given, float) and math.isnan(given)):
             continue
         value = given
         if key in _SIDES and isinstance(value, str):
@@ -40,11 +42,15 @@ def _record(row: dict[str, Any], where: str, arrow: bool) -> dict[str, Any]:
         if key in _SIDES and not isinstance(value, dict):
             found = type(value).__name__
             raise ReadError(where=f"{where}, column {key!r}", expected="a dictionary or JSON text", found=found)
-        record[key] = _without_nulls(value) if arrow and key in _SIDES else value
+        if key in _SIDES:
+            record[key] = _plain(value, arrow)
+        else:
+            record[key] = value
     return record
 
 
-def _without_nulls(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+def _plain(value: Any, arrow: bool) -> Any:
+    """A state of Python's own objects: arrays of values as lists, without the nulls that Arrow fills in."""
+    if isinstance(value, dict):
+        return {key: _plain(inner, arrow) for key, inner in value.items() if not (arrow and inner is None)}
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -191,7 +192,8 @@ def count(metrics: Iterable[Metric], outcomes: Outcomes) -> tuple[dict[str, Coun
     counts: dict[str, Counts] = {}
     unavailable: dict[str, str] = {}
     for metric in metrics:
-        reason, key = metric.unavailable_reason(outcomes), metric.count_text
+        with nullcontext() if is_ours(metric) else foreign(f"metric {metric.name}"):
+            reason, key = metric.unavailable_reason(outcomes), metric.count_text
         if reason is not None:
             unavailable[str(metric)] = reason
         elif key not in counts:
