@@ -50,8 +50,8 @@ def parse(metric: str | Metric) -> Metric:
     >>> parse("FGA(variant=strict)@0.50")
     FGA(variant=strict)@0.5
 
-    Raises MetricError for an unknown name or parameter, for a number that is missing or not allowed, and for what is
-    no metric.
+    Raises MetricError for an unknown name or parameter, a number that is missing or not allowed, and what is no
+    metric.
     """
     if isinstance(metric, str):
         name, parameters, number = split(metric)
