@@ -71,6 +71,10 @@ COMMANDS = {
     "validate": ["validate", FILES[0], *REF],
     "describe": ["data", "describe", REF[1]],
     "list": ["list", "protocols"],
+    "errors": ["errors", *FILES, *REF],
+    "over": ["compare", *FILES, *REF, "--over", "lambda", "--over", "protocols", "--over", "resamples"],
+    "power": ["compare", *FILES, *REF, "--power", "--discriminate"],
+    "runs": ["compare", *FILES, *REF, "--runs"],
 }
 
 

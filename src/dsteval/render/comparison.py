@@ -45,11 +45,14 @@ def _scores(comparison: Comparison, paper: bool) -> Table:
     pairs = {(one.a, one.b) for one in comparison.differences}
     if any(behind.values()):
         tests = ", ".join({one.test for one in comparison.differences} - {"mcnemar"})
-        notes.append(
-            f"{_WORSE} significantly worse than the best of the column (5%, {tests}, Holm over {len(pairs)} pairs)"
-        )
+        test = f"5%, {tests}, Holm over {_pairs_of(len(pairs))}"
+        notes.append(f"{_WORSE} significantly worse than the best of the column ({test})")
     tidy = scores_table([*comparison.systems, *comparison.baselines], paper).tidy
     return replace(table, rows=rows, notes=notes, tidy=tidy)
+
+
+def _pairs_of(number: int) -> str:
+    return f"{number} pair" + "s" * (number > 1)
 
 
 def _bare(result: Result, told: Sequence[str]) -> Result:

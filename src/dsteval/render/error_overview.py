@@ -14,7 +14,7 @@ def error_table(overviews: Sequence[ErrorOverview], top: int | None) -> Table:
         "kind (relation)",
         "errors",
         "turns",
-        "repaired",
+        "fixed",
         "dialogue",
         "turn",
         "ref -> predicted",
