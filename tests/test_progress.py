@@ -100,6 +100,13 @@ def test_what_is_soon_done_shows_nothing(large: Path, monkeypatch: pytest.Monkey
     assert terminal.getvalue().splitlines() == ["large.json: read as fga-json (turns with 'gt' and 'pr')"]
 
 
+def test_what_is_read_at_once_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", -1)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    progress.ReadingBar("small.json", 10)(1.0)
+    assert terminal.getvalue() == ""
+
+
 def test_a_refusal_ends_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_PATIENCE", -1)
     path = tmp_path / "broken.jsonl"

@@ -60,7 +60,7 @@ class ReadingBar(ExitStack):
         if share < self._share:
             self._begun = time.monotonic()
         self._share = share
-        if self._update is None and not _lines and time.monotonic() - self._begun > _PATIENCE:
+        if self._update is None and share < 1 and not _lines and time.monotonic() - self._begun > _PATIENCE:
             columns = ("{task.description}", "BarColumn", "TransferSpeedColumn", "TimeRemainingColumn")
             bar = progress(*columns, description=self._name, total=self._size, completed=share * self._size)
             self._update = self.enter_context(bar)
