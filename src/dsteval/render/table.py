@@ -79,10 +79,6 @@ class Table:
             widths.append(max(map(len, [*name.split("\n"), *bare])) + max(map(len, signs), default=0))
         return widths
 
-    def width(self) -> int:
-        """Characters that a line takes, columns two blanks apart."""
-        return sum(self.widths()) + 2 * len(self.columns) - 2
-
 
 def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """The second things of pairs by the first, each in the order in which they come."""

@@ -77,7 +77,7 @@ def show(tables: list[Table], file: IO[str]) -> None:
         for number, block in enumerate(_fitting(table, out.width)):
             if number:
                 out.print()
-            out.print(_rich(block, out.width))
+            out.print(_rich(*block))
         for note in table.notes:
             for line in wrapped(printable(note), out.width):
                 out.print(Text(line), style="dim", soft_wrap=True)
@@ -103,75 +103,73 @@ def wrapped(note: str, width: int) -> Iterator[str]:
     yield line.rstrip()
 
 
-def _fitting(table: Table, width: int) -> list[Table]:
-    """The table itself where its texts can be wrapped to fit, else turned round, or in parts that fit."""
-    if _narrowest(table) <= width:
-        return [table]
+def _fitting(table: Table, width: int) -> list[tuple[Table, list[int]]]:
+    """The table and its columns' widths, its texts wrapped; turned round, or in parts, where that does not fit."""
+    widths = table.widths()
+    if _line(widths) <= width:
+        return [(table, widths)]
+    least = _least(table, widths)
+    if _line(least) <= width:
+        return [(table, _wrapped_widths(widths, least, width))]
     if len(table.rows) < len(table.columns):
         turned = table.transposed()
-        if turned.width() <= width:
-            return [turned]
-    return _split(table, width)
+        if _line(turned_widths := turned.widths()) <= width:
+            return [(turned, turned_widths)]
+    return list(_split(table, widths, least, width))
 
 
-def _narrowest(table: Table) -> int:
-    """The columns that a table takes where its texts are wrapped as much as they may be."""
-    return sum(_least(table)) + 2 * len(table.columns) - 2
+def _line(widths: Sequence[int]) -> int:
+    """Characters that a line takes, columns two blanks apart."""
+    return sum(widths) + 2 * len(widths) - 2
 
 
-def _least(table: Table) -> list[int]:
+def _least(table: Table, widths: Sequence[int]) -> list[int]:
     """The least width of each column: numbers are not wrapped, nor are words that are not very long."""
     least = []
-    for place, width in enumerate(table.widths()):
+    for place, width in enumerate(widths):
         words = (word for row in [table.columns, *table.rows] for word in text(row[place]).split())
         least.append(width if place in table.right else min(max(map(len, words), default=0), _LONG))
     return least
 
 
-def _wrapped_widths(table: Table, width: int) -> list[int]:
-    """The widths of columns whose texts are wrapped to fit, the widest most."""
-    widths, least, room = table.widths(), _least(table), width - 2 * len(table.columns) + 2
-    if sum(widths) <= room:
-        return widths
-    if sum(least) > room:  # then words are broken, not numbers
-        least = [low if place in table.right else min(low, _NARROWEST) for place, low in enumerate(least)]
-    fitting = (
-        wrapped
-        for most in range(max(widths), 0, -1)
-        if sum(wrapped := [min(one, max(low, most)) for one, low in zip(widths, least, strict=True)]) <= room
-    )
-    return next(fitting, least)
+def _wrapped_widths(widths: Sequence[int], least: Sequence[int], width: int) -> list[int]:
+    """The widths of columns whose texts are wrapped to fit, the widest most; the least ones if none fit."""
+    for most in range(max(widths), 0, -1):
+        wrapped = [min(one, max(low, most)) for one, low in zip(widths, least, strict=True)]
+        if _line(wrapped) <= width:
+            return wrapped
+    return list(least)
 
 
-def _split(table: Table, width: int) -> list[Table]:
+def _split(
+    table: Table, widths: Sequence[int], least: Sequence[int], width: int
+) -> Iterator[tuple[Table, list[int]]]:
     """The table's columns in parts that fit, each with the first ones, which are texts."""
-    widths = table.widths()
     keys = next((place for place in range(1, len(widths)) if place in table.right), len(widths))
-    least = _least(table)
-    taken = sum(least[:keys]) + 2 * keys - 2
-    parts: list[list[int]] = [[]]
-    room = width - taken
+    parts = [list(range(keys))]
     for place in range(keys, len(widths)):
-        needed = 2 + least[place]
-        if needed > room and parts[-1]:
-            parts.append([])
-            room = width - taken
+        if len(parts[-1]) > keys and _line([least[one] for one in (*parts[-1], place)]) > width:
+            parts.append(list(range(keys)))
         parts[-1].append(place)
-        room -= needed
-    return [table.part([*range(keys), *part]) for part in parts]
+    for part in parts:
+        low = [least[place] for place in part]
+        if _line(low) > width:  # then words are broken, not numbers
+            low = [
+                one if place in table.right else min(one, _NARROWEST) for place, one in zip(part, low, strict=True)
+            ]
+        yield table.part(part), _wrapped_widths([widths[place] for place in part], low, width)
 
 
-def _rich(table: Table, width: int) -> RichTable:
+def _rich(table: Table, widths: Sequence[int]) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     columns: list[list[Text]] = []
-    widths = _wrapped_widths(table, width)
     for number, name in enumerate(table.columns):
         cells = [row[number] for row in table.rows]
         signed = any(getattr(cell, "sign", "") for cell in cells)
         head, *texts = _signed(name, cells) if signed else map(printable, [name, *map(text, cells)])
-        side: JustifyMethod = "right" if number in table.right and not signed else "left"
-        fixed = number in table.right
-        drawn.add_column(Text(head), justify=side, overflow="fold", no_wrap=fixed, width=widths[number])
+        is_number = number in table.right
+        side: JustifyMethod = "right" if is_number and not signed else "left"
+        drawn.add_column(Text(head), justify=side, overflow="fold", no_wrap=is_number, width=widths[number])
         styles = ("bold" if is_bold(cell) else "" for cell in cells)
         columns.append(list(map(Text, texts, styles)))
     for row in zip(*columns, strict=True):
