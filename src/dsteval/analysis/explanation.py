@@ -6,12 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-import numpy as np
-
 from dsteval.dialogue import Dialogue, canonical_id
 from dsteval.errors import AlignmentError, MetricError, ProtocolError, require, unknown
 from dsteval.metrics import Metric, parse
-from dsteval.metrics.fga import INFINITE, TYPE1, decay, distances
+from dsteval.metrics.fga import INFINITE, TYPE1, distances, turn_types, weights
 from dsteval.outcomes.error_records import DialogueContext, errors_of
 from dsteval.outcomes.table import Outcomes
 from dsteval.pipeline.inputs import Input, label_of, open_input, read_predictions, read_references, system_name
@@ -180,22 +178,16 @@ def _turns(
     if why := fga.unavailable_reason(outcomes):
         raise MetricError(where=str(fga), found=why)
     distance = distances(outcomes, fga.get("variant"))
+    weight, types = weights(distance, fga.number or 0.0).tolist(), turn_types(distance)
     wrong = _errors(outcomes, DialogueContext.of(dialogue, prepared))
     for unit, turn in enumerate(dialogue.turns):
         x = int(distance[unit])
-        outcome = {0: "exact", TYPE1: "type 1"}.get(x, "type 2")
         error_turn = None if x in (0, INFINITE) else turn.number if x == TYPE1 else turn.number - x
         slots = _slots(prepared, unit, wrong[unit])
         if turn.correctness is not None:
             marked = (slot for slot in bits if slot in wrong[unit])
             slots = (SlotLine(slot, None, None, "marked wrong", **wrong[unit][slot]) for slot in marked)
-        yield TurnLine(turn.number, turn.system, turn.user, outcome, _weight(x, fga), error_turn, tuple(slots))
-
-
-def _weight(distance: int, fga: Metric) -> float:
-    number = fga.number or 0.0
-    plain = {0: 1.0, TYPE1: 0.0, INFINITE: float(number > 0)}
-    return plain[distance] if distance in plain else float(decay(np.array(distance), number))
+        yield TurnLine(turn.number, turn.system, turn.user, types[unit], weight[unit], error_turn, tuple(slots))
 
 
 def _errors(outcomes: Outcomes, context: DialogueContext) -> list[dict[str, dict[str, Any]]]:

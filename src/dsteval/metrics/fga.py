@@ -100,6 +100,23 @@ def decay(distance: Array, number: float) -> Array:
     return result + 0.0
 
 
+def weights(distance: Array, number: float) -> Array:
+    """What FGA gives turns at some ``distances``: 1 if exact, 0 for a new error, else by ``decay``.
+
+    >>> weights(np.array([0, TYPE1, 1, INFINITE]), math.inf)
+    array([1., 0., 1., 1.])
+    """
+    inherited = np.where(distance == INFINITE, float(number > 0), decay(np.maximum(distance, 1), number))
+    result: Array = np.where(distance == 0, 1.0, np.where(distance == TYPE1, 0.0, inherited))
+    return result
+
+
+def turn_types(distance: Array) -> list[str]:
+    """What kind each turn is: "exact", "type 1" (a new error) or "type 2" (inherited ones)."""
+    types: list[str] = np.where(distance == 0, "exact", np.where(distance == TYPE1, "type 1", "type 2")).tolist()
+    return types
+
+
 def distances(outcomes: Outcomes, variant: str) -> Array:
     """Turns since the error turn [U]: 0 for exact turns, TYPE1 for new errors, INFINITE where an error is
     inherited though there was none before (only variant ``paper``).
