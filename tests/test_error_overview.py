@@ -62,5 +62,21 @@ def test_what_has_no_errors_is_refused() -> None:
     assert "frames" in refusal(run("errors", FILES[0], *REF, "--protocol", "sgd"))
 
 
+def test_a_saved_result_is_refused(tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    assert run("score", FILES[0], *REF, "-o", saved).code == 0
+    assert "Give the predictions themselves" in refusal(run("errors", saved))
+    assert "--turns" in refusal(run("score", saved, "--turns", tmp_path / "turns.csv"))
+    assert not (tmp_path / "turns.csv").exists()
+
+
+def test_no_spreadsheet_runs_a_name_as_a_formula(tmp_path: Path) -> None:
+    pred, turns = tmp_path / "both.jsonl", tmp_path / "turns.csv"
+    line = {"dialogue_id": "=cmd()", "turn_id": 0, "ref": {"hotel-area": "north"}, "pred": {}}
+    pred.write_text(json.dumps(line) + "\n")
+    assert run("score", pred, "--turns", turns).code == 0
+    assert next(csv.DictReader(io.StringIO(turns.read_text())))["dialogue"] == "'=cmd()"
+
+
 def test_no_error_at_all() -> None:
     assert "0 errors" in run("errors", REF[1], *REF).out

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dsteval.errors import OptionError
 from dsteval.outcomes.error_records import ErrorRecord
+from dsteval.results.frames import kept_errors
 from dsteval.results.result import SCHEMA, Result
 
 
@@ -55,19 +55,13 @@ def error_overview(result: Result) -> ErrorOverview:
     >>> group.slot, group.kind, group.errors, group.turns, group.repaired
     ('hotel-area', 'missed', 1, 2, 1)
     """
-    if result.errors is None:
-        raise OptionError(
-            where=result.name,
-            expected="a result with its errors",
-            found="one without",
-            remedy="Evaluate with errors=True.",
-        )
+    listed = kept_errors(result.errors, result.name)
     by_group: dict[tuple[str, str | None, str | None], list[ErrorRecord]] = {}
-    for error in result.errors:
+    for error in listed:
         by_group.setdefault((error.slot, error.kind, error.relation), []).append(error)
     groups = sorted(map(_group, by_group.values()), key=lambda group: (-group.turns, -group.errors, group.slot))
     turns = sum(group.turns for group in groups)
-    return ErrorOverview(result.name, result.protocol, len(result.errors), turns, tuple(groups))
+    return ErrorOverview(result.name, result.protocol, len(listed), turns, tuple(groups))
 
 
 def _group(errors: Sequence[ErrorRecord]) -> ErrorGroup:

@@ -26,8 +26,8 @@ class GroupedOption(click.Option):
 option = partial(click.option, cls=GroupedOption)
 
 
-class _Help(click.Command):
-    """Formats ``--help``: options by group, common ones first, then examples."""
+class Command(click.Command):
+    """A command whose ``--help`` has options by group, common ones first, then examples."""
 
     def __init__(self, *args: Any, examples: Sequence[Example] = (), **attributes: Any) -> None:
         super().__init__(*args, **attributes)
@@ -63,11 +63,7 @@ class _Help(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-class Command(_Help):
-    """A command."""
-
-
-class CommandGroup(_Help, click.Group):
+class CommandGroup(Command, click.Group):
     """A command that has commands of its own."""
 
     def resolve_command(

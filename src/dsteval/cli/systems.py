@@ -38,7 +38,9 @@ def systems(
     for name, path in named(files):
         source = open_shown(path)
         if is_saved(source):
-            _check_saved(source, "by", "settings", "updates", "slots", "changes", "errors")
+            _check_saved(source, "by", "settings", "updates", "slots", "changes", "errors", "turns", "keep_going")
+            if arguments.get("errors"):
+                raise _only_counts(source.name, "Give the predictions themselves.")
             loaded = [recounted(one, metrics, run.intervals) for one in load(source)]
             other = next((one.protocol for one in loaded if one.protocol.partition("@")[0] != protocol), None)
             fits = other is None or not typed("protocol")

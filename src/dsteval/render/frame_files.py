@@ -1,8 +1,7 @@
-"""Frames of several systems as one file: CSV, JSON Lines, or Parquet."""
+"""Frames of several systems in one file: CSV, JSON Lines, or Parquet."""
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,56 +10,47 @@ from typing import Any
 import msgspec
 
 from dsteval.errors import OptionError, encodable
+from dsteval.render.table import Table, to_csv
 from dsteval.results.columns import Columns
 
-SUFFIXES = (".csv", ".jsonl", ".parquet")
+_SUFFIXES = (".csv", ".jsonl", ".parquet")
 
 
 def suffix_of(option: str, path: str) -> str:
     """The suffix that says what to write. Raises OptionError for another, or for Parquet without pyarrow."""
-    suffix = Path(path).suffix.casefold()
-    if suffix not in SUFFIXES:
-        raise OptionError(
-            where=f"{option} {path}", expected=f"a suffix of {', '.join(SUFFIXES)}", found=repr(suffix)
-        )
+    where, suffix = f"{option} {path}", Path(path).suffix.casefold()
+    if suffix not in _SUFFIXES:
+        raise OptionError(where=where, expected=f"a suffix of {', '.join(_SUFFIXES)}", found=repr(suffix))
     if suffix == ".parquet":
-        _parquet(option, path)
+        try:
+            import pyarrow.parquet  # noqa: F401 - only Parquet asks for it
+        except ImportError:
+            expected, remedy = "pyarrow, which writes Parquet", "Install it: pip install pyarrow. Or write .csv."
+            raise OptionError(where=where, expected=expected, found="none", remedy=remedy) from None
     return suffix
 
 
-def _parquet(option: str, path: str) -> tuple[Any, Any]:
-    try:
-        import pyarrow  # only Parquet asks for it
-        import pyarrow.parquet
-    except ImportError:
-        raise OptionError(
-            where=f"{option} {path}",
-            expected="pyarrow, which writes Parquet",
-            found="none",
-            remedy="Or write .csv.",
-        ) from None
-    return pyarrow, pyarrow.parquet
-
-
-def frame_bytes(frames: Mapping[str, Columns], option: str, path: str) -> bytes:
-    """The frames of systems by their names, below each other, the system in the first column; in CSV a list is
-    joined by blanks and semicolons.
-    """
-    rows = [{"system": system, **row} for system, frame in frames.items() for row in frame.rows()]
+def stacked(frames: Mapping[str, Columns]) -> Columns:
+    """The frames of systems below each other, the system in the first column."""
     columns = ["system", *next(iter(frames.values()))]
-    suffix = suffix_of(option, path)
+    return Columns.of(
+        columns, ((name, *row) for name, frame in frames.items() for row in zip(*frame.values(), strict=True))
+    )
+
+
+def frame_bytes(frame: Columns, suffix: str) -> bytes:
+    """A frame as the content of a file; in CSV lists are joined by semicolons."""
     if suffix == ".jsonl":
-        return b"".join(msgspec.json.encode(_encodable(row)) + b"\n" for row in rows)
+        return b"".join(msgspec.json.encode(_encodable(row)) + b"\n" for row in frame.rows())
     if suffix == ".parquet":
-        pyarrow, parquet = _parquet(option, path)
+        import pyarrow
+        import pyarrow.parquet
+
         out = io.BytesIO()
-        parquet.write_table(pyarrow.table(dict(Columns.of(columns, (row.values() for row in rows)))), out)
+        pyarrow.parquet.write_table(pyarrow.table(frame), out)
         return out.getvalue()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(value) for value in row.values()] for row in rows)
-    return text.getvalue().encode("utf-8", "backslashreplace")
+    rows = [list(map(_cell, row)) for row in zip(*frame.values(), strict=True)]
+    return to_csv(Table(list(frame), rows)).encode("utf-8", "backslashreplace")
 
 
 def _encodable(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,10 @@
 """Results as tables: one for the eye, in the columns of the FGA paper's Table 1, and one for spreadsheets."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import Any
 
 from dsteval.metrics import parse
 from dsteval.metrics.text import HEADINGS
-from dsteval.outcomes.error_records import ErrorRecord
 from dsteval.render.table import Cell, Table, grouped
 from dsteval.results.numbers import interval, number
 from dsteval.results.result import Result, Score
@@ -150,10 +148,3 @@ def change_tables(results: Sequence[Result]) -> list[Table]:
         title = f"{result.name}: values that {result.protocol} rewrote"
         tables.append(Table(columns, rows, (4, 6), title, () if rows else ["none"]))
     return tables
-
-
-def errors_table(results: Sequence[Result]) -> Table:
-    """One row an error, the system first; what is not known, or not there, is empty in CSV."""
-    columns = ["system", *(field.name for field in fields(ErrorRecord))]
-    rows = [[result.name, *error.to_dict().values()] for result in results for error in result.errors or ()]
-    return Table(columns, rows)

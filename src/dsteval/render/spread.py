@@ -38,7 +38,7 @@ def _main(spread: ProtocolSpread) -> Table:
         jga = one.jga.value
         away = [] if spread.target is None else [None if jga is None else jga - spread.target]
         signed = [number(difference, 100, sign=True) for difference in (*away, one.difference)]
-        alike.setdefault((number(jga, 100), *signed, one.gained, one.lost, _rules(one)), []).append(one.protocol)
+        alike.setdefault((_jga(one), *signed, one.gained, one.lost, _rules(one)), []).append(one.protocol)
     rows = [[", ".join(protocols), *cells] for cells, protocols in alike.items()]
     usual = spread.entries[0].notes if spread.entries else ()
     notes += usual
@@ -54,8 +54,7 @@ def _verdict(spread: ProtocolSpread, target: float) -> str:
         return f"no protocol gives a JGA to compare with {shown}"
     nearest, first = min(away, key=lambda pair: pair[0])
     if nearest > _MATCH:
-        distance = number(first.jga.value or 0.0, 100)
-        return f"no protocol matches {shown} within 0.01; the nearest is {first.protocol} with {distance}"
+        return f"no protocol matches {shown} within 0.01; the nearest is {first.protocol} with {_jga(first)}"
     matching = [one for distance, one in away if distance <= _MATCH]
     names = ", ".join(one.protocol for one in matching)
     agree = len({(one.jga.value, one.gained, one.lost) for one in matching}) == 1
@@ -64,6 +63,10 @@ def _verdict(spread: ProtocolSpread, target: float) -> str:
     said += "; they agree on this file" if agree and len(matching) > 1 else ""
     rules = dict.fromkeys(rule for one in matching for rule in one.rules)
     return f"{said}; the difference from exact: {', '.join(rules)}" if rules else said
+
+
+def _jga(entry: SpreadEntry) -> str | None:
+    return number(entry.jga.value, 100)
 
 
 def _rules(entry: SpreadEntry, most: int = 3) -> str:

@@ -13,9 +13,8 @@ from dsteval.cli.path_checks import check_places
 from dsteval.cli.systems import merged, systems
 from dsteval.cli.values import FILE
 from dsteval.errors import OptionError, require
-from dsteval.render.scores import change_tables, errors_table, scores_table, slice_tables
-from dsteval.render.table import to_csv
-from dsteval.results.frame_files import frame_bytes, suffix_of
+from dsteval.render.frame_files import frame_bytes, stacked, suffix_of
+from dsteval.render.scores import change_tables, scores_table, slice_tables
 from dsteval.results.result import Result, document
 
 
@@ -77,10 +76,11 @@ def command(
         results = [merged(files, merge, arguments)]
     tables = [scores_table(results, paper=not options["metrics"]), *slice_tables(results), *change_tables(results)]
     if errors is not None:
-        write("--errors", errors, to_csv(errors_table(results)).encode("utf-8", "backslashreplace"))
+        listed = stacked({result.name: result.error_frame() for result in results})
+        write("--errors", errors, frame_bytes(listed, ".csv"))
     if turns is not None:
-        frames = {result.name: result.turns() for result in results}
-        write("--turns", turns, frame_bytes(frames, "--turns", turns))
+        listed = stacked({result.name: result.turns() for result in results})
+        write("--turns", turns, frame_bytes(listed, suffix_of("--turns", turns)))
     remarks = [remark for result in results for remark in result.notes]
     if single:
         put(_values(results, remarks))

@@ -21,7 +21,7 @@ from dsteval.render.spread import spread_tables
     cls=Command,
     examples=[
         ("Score a file under every protocol", "dsteval spread pred.json --ref multiwoz-2.1/test"),
-        ("Find the protocols that give a published JGA", "dsteval spread pred.json --target 52.7"),
+        ("Find the protocols that give a published JGA", "dsteval spread pred.json --target 52.73"),
     ],
 )
 @click.argument("file", metavar="FILE", type=FILE)
