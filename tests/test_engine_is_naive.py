@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -98,7 +99,11 @@ def assert_naive(result: Result, corpus: naive.Corpus, name: str, with_none: nai
 
 def partition_of(outcomes: Outcomes, metric: metrics.Metric) -> Partition:
     return Partition(
-        tuple(outcomes.dialogues), outcomes.turns_each, *count([metric], outcomes), Coverage(), Fingerprint()
+        tuple(outcomes.dialogues),
+        tuple(np.diff(outcomes.offsets).tolist()),
+        *count([metric], outcomes),
+        Coverage(),
+        Fingerprint(),
     )
 
 

@@ -22,10 +22,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, product
-from typing import Any
 
 from dsteval.dialogue import Dialogue
 from dsteval.errors import ProtocolError
@@ -75,10 +74,6 @@ class ErrorRecord:
     relation: str | None
     user_text: str | None
     system_text: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The columns of ``errors.csv`` but for the system, in their order."""
-        return asdict(self)
 
 
 @dataclass

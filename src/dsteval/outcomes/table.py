@@ -119,11 +119,6 @@ class Outcomes:
         return np.repeat(np.arange(len(self.dialogues)), np.diff(self.offsets))
 
     @property
-    def turns_each(self) -> tuple[int, ...]:
-        """How many units each dialogue has."""
-        return tuple(np.diff(self.offsets).tolist())
-
-    @property
     def counted(self) -> Array:
         """1 for every turn that counts, 0 for the others [U]."""
         return np.ones(len(self), dtype=np.int64) if self.scored is None else self.scored.astype(np.int64)
